@@ -11,8 +11,7 @@ import json
 import sys
 from pathlib import Path
 
-from engine import choice_table
-from soc import soc_table
+from soc import choice_table, soc_table
 
 from timing import cost_table
 

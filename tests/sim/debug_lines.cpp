@@ -1,5 +1,5 @@
 // Prints the lines of addresses of a module: debug_lines MODULE, with the addresses on stdin.
-#include "engine/debug_lines.h"
+#include "host/debug_lines.h"
 
 #include <cstdio>
 #include <iostream>

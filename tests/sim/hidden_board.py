@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A board to hold ``aclgrad calibrate`` against: the simulator with random differences that the kit
-is not told of (simulator/src/engine/overlay_path.cpp).
+is not told of (simulator/src/soc/overlay_path.cpp).
 """
 
 from __future__ import annotations

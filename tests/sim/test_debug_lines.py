@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""simulator/src/engine/debug_lines.cpp: lines of addresses, against other readers of them."""
+"""simulator/src/host/debug_lines.cpp: lines of addresses, against other readers of them."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def reader(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The reader as a program."""
     program = tmp_path_factory.mktemp("reader") / "debug_lines"
     source = ROOT / "simulator/src"
-    files = [source / "engine/debug_lines.cpp", source / "engine/elf_sections.cpp"]
+    files = [source / "host/debug_lines.cpp", source / "host/elf_sections.cpp"]
     words = ["g++", "-std=c++20", "-O1", "-Wall", "-Wextra", "-Werror", f"-I{source}"]
     words += ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
     words += [ROOT / "tests/sim/debug_lines.cpp", *files, "-o", program]

@@ -6,7 +6,7 @@
 #include <list>
 #include <random>
 
-#include "engine/overlay.h"
+#include "soc/overlay.h"
 #include "timing/costs.h"
 #include "timing/l2.h"
 

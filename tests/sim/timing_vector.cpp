@@ -8,7 +8,7 @@
 #include <map>
 #include <sstream>
 
-#include "engine/overlay.h"
+#include "soc/overlay.h"
 #include "timing/vector_schedule.h"
 
 namespace aclsim {

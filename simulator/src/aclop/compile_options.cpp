@@ -7,7 +7,7 @@
 #include <string>
 
 #include "acl/acl_op_compiler.h"
-#include "engine/fork.h"
+#include "host/fork.h"
 #include "runtime/errors.h"
 #include "soc/select.h"
 #include "soc/soc.h"

@@ -8,6 +8,7 @@
 #include "acl/acl_op_compiler.h"
 #include "aclnn/acl_meta.h"
 #include "aclnn/aclnn_base.h"
+#include "engine/options.h"
 #include "opbase/context.h"
 #include "opbase/executor.h"
 #include "opbase/package.h"

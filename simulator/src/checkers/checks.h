@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "engine/core.h"
-#include "engine/touched.h"
 
 namespace aclsim {
 

@@ -11,6 +11,7 @@
 #include "checkers/race.h"
 #include "checkers/rows.h"
 #include "checkers/sync_words.h"
+#include "engine/flag_numbers.h"
 #include "engine/gm_shadow.h"
 #include "engine/meeting.h"
 

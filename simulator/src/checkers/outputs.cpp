@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "engine/gm_shadow.h"
+#include "engine/options.h"
 
 namespace aclsim {
 

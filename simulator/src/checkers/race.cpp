@@ -5,6 +5,7 @@
 #include <set>
 
 #include "ascendc/types.h"
+#include "engine/flag_numbers.h"
 
 namespace aclsim {
 

@@ -7,7 +7,7 @@
 #include <mutex>
 
 #include "checkers/gm_use.h"
-#include "engine/fork.h"
+#include "host/fork.h"
 
 namespace aclsim {
 

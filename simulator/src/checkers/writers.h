@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/launch.h"
+#include "engine/kernel_launch.h"
 
 namespace aclsim {
 

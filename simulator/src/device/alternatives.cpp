@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lanes as a board does them that differs from what the simulator does by itself (engine/choices.h). None of it has to be fast.
+// Lanes as a board does them that differs from what the simulator does by itself (soc/choices.h). None of it has to be fast.
 #include <cmath>
 #include <cstring>
 
 #include "ascendc/half.h"
 #include "device/lanes.h"
-#include "engine/choices.h"
+#include "soc/choices.h"
 
 namespace aclsim {
 

@@ -5,13 +5,14 @@
 #include "device/vec.h"
 #include "engine/meeting.h"
 #include "engine/pipe.h"
+#include "engine/scheduler.h"
 
 namespace aclsim {
 
 namespace {
 
 void Settle(Core& core) {
-  core.scheduler.Drain();
+  core.scheduler->Drain();
   core.Sync(core.MakeSync(SyncEvent::Kind::kAll, Pipe::kScalar, Pipe::kScalar, 0));
 }
 
@@ -105,7 +106,7 @@ void BypassRead(const void* addr, void* value, uint32_t bytes) try {
   CleanCache(addr);
   const uint8_t* from = ReachGmScalar(addr, 0, bytes, ScalarUse::kRead);
   core.instruction = "ReadGmByPassDCache";
-  core.scheduler.ReachCores();
+  core.scheduler->ReachCores();
   if (const uint32_t number = core.meeting->Load(core, from, value, bytes); number != 0) {
     core.Meet(kSomeCores, number);
   }

@@ -4,8 +4,9 @@
 #include <cstring>
 
 #include "device/lanes.h"
-#include "engine/choices.h"
 #include "engine/core.h"
+#include "engine/options.h"
+#include "soc/choices.h"
 
 namespace aclsim {
 

@@ -7,6 +7,7 @@
 
 #include "device/lanes.h"
 #include "engine/core.h"
+#include "engine/scheduler.h"
 
 namespace aclsim {
 
@@ -69,7 +70,7 @@ void Print(const char* format, ...) {
 void Dump(const Ub& tensor, uint32_t desc, uint32_t count) try {
   Core& core = Core::Current();
   core.instruction = "DumpTensor";
-  core.scheduler.Drain();
+  core.scheduler->Drain();
   core.CheckUb(tensor, 0, static_cast<int64_t>(count * WidthOf(tensor.dtype)), "tensor");
   PrintTensor(core, "UB", tensor.dtype, tensor.addr, desc, count);
 }
@@ -78,7 +79,7 @@ ACLSIM_SKIPS_FAULTS()
 void DumpGm(const void* addr, DType dtype, uint32_t desc, uint32_t count) try {
   Core& core = Core::Current();
   core.instruction = "DumpTensor";
-  core.scheduler.Drain();
+  core.scheduler->Drain();
   core.CheckGm(addr, count * WidthOf(dtype), false, "tensor");
   PrintTensor(core, "GM", dtype, static_cast<const uint8_t*>(addr), desc, count);
 }

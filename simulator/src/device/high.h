@@ -7,6 +7,7 @@
 
 #include "ascendc/high_abi.h"
 #include "device/vec.h"
+#include "engine/options.h"
 
 namespace aclsim {
 

@@ -6,6 +6,7 @@
 
 #include "device/high.h"
 #include "device/high_sizes.h"
+#include "engine/scheduler.h"
 
 namespace aclsim {
 
@@ -345,7 +346,8 @@ void HighCumSum(const HighCumSumCall& call) try {
   if (!call.keepLastRow) {
     return;
   }
-  core.scheduler.Barrier(core.MakeSync(SyncEvent::Kind::kBarrier, Pipe::kVector, Pipe::kVector, 0));
+  core.scheduler->Barrier(
+      core.MakeSync(SyncEvent::Kind::kBarrier, Pipe::kVector, Pipe::kVector, 0));
   const uint64_t to = core.UbOffset(call.lastRow.addr);
   const uint64_t from = core.UbOffset(call.dst.addr) + static_cast<uint64_t>((rows - 1) * rowBytes);
   core.IssueMove(

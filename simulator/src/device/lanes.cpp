@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arithmetic, comparisons, large copies. As host_level.h says.
+// Arithmetic, comparisons, large copies. As host/level.h says.
 #include "device/lanes.h"
 
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif
 
-#include "device/host_level.h"
 #include "device/lanes_exp.h"
+#include "device/lanes_level.h"
 #include "device/lanes_loops.h"
 
 namespace aclsim::ACLSIM_LEVEL {

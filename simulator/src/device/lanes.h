@@ -9,10 +9,9 @@
 
 #include "ascendc/device_abi.h"
 #include "ascendc/reg_abi.h"
+#include "engine/dtypes.h"
 
 namespace aclsim {
-
-constexpr size_t kDTypes = 13;
 
 // nullptr: the instruction does not exist for this element type. dst may be equal to a source, never overlap it otherwise.
 struct LaneTable {
@@ -59,21 +58,5 @@ const LaneTable& Lanes();
 // In place of lanes that a board does otherwise.
 void ApplyAlternatives(LaneTable* table);
 void ShareWithRegisters(LaneTable* table);
-
-// Whether it is a floating-point type that instructions compute with.
-inline bool IsReal(DType dtype) {
-  return dtype == DType::kFloat || dtype == DType::kHalf || dtype == DType::kBf16;
-}
-
-inline size_t WidthOf(DType dtype) {
-  constexpr uint8_t kWidth[kDTypes] = {4, 2, 2, 1, 1, 2, 2, 4, 4, 8, 8, 1, 8};
-  return kWidth[static_cast<size_t>(dtype)];
-}
-inline const char* NameOf(DType dtype) {
-  constexpr const char* kName[kDTypes] = {
-      "float",   "half",     "bfloat16_t", "int8_t",   "uint8_t", "int16_t", "uint16_t",
-      "int32_t", "uint32_t", "int64_t",    "uint64_t", "bool",    "double"};
-  return kName[static_cast<size_t>(dtype)];
-}
 
 }  // namespace aclsim

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conversions between the element types. As host_level.h says.
-#include "device/host_level.h"
+// Conversions between the element types. As host/level.h says.
+#include "device/lanes_level.h"
 
 namespace aclsim::ACLSIM_LEVEL {
 

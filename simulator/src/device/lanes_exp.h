@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // exp of float, correctly rounded for every float (tests/sim/instructions/lanes_check.cpp): so every host gives the same bits,
-// whichever way it takes. As host_level.h says.
+// whichever way it takes. As host/level.h says.
 #pragma once
 
 #ifdef __AVX512F__
@@ -14,7 +14,7 @@
 #pragma GCC diagnostic pop
 #endif
 
-#include "device/host_level.h"
+#include "device/lanes_level.h"
 
 namespace aclsim::ACLSIM_LEVEL {
 

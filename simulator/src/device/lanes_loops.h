@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What instructions on tensors and on vector registers share: lanes in the type that the vector unit computes in, loops over them,
-// the arithmetic of one. As host_level.h says.
+// the arithmetic of one. As host/level.h says.
 #pragma once
 
 #include <type_traits>
 
-#include "device/host_level.h"
+#include "device/lanes_level.h"
 
 #if defined(__clang__)
 #define ACLSIM_IVDEP _Pragma("clang loop vectorize(assume_safety)")

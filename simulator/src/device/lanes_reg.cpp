@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lanes of vector registers that no instruction on tensors has: further types, fused sums, bits. As host_level.h says.
+// Lanes of vector registers that no instruction on tensors has: further types, fused sums, bits. As host/level.h says.
 #include "device/lanes_loops.h"
 
 namespace aclsim::ACLSIM_LEVEL {

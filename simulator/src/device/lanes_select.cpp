@@ -1,54 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-// Picks the tables of loops that this host can run.
+// Picks the lanes that this host can run.
 #include <iterator>
 
 #include "device/lanes.h"
-#include "timing/shares.h"
+#include "host/level.h"
 
 namespace aclsim {
 
-#define ACLSIM_LEVEL_TABLES(level)    \
-  namespace level {                   \
-  const LaneTable& Table();           \
-  const SharesTable& TableOfShares(); \
-  }
-ACLSIM_LEVEL_TABLES(baseline)
+namespace baseline {
+const LaneTable& Table();
+}
 #ifdef ACLSIM_X86_LEVELS
-ACLSIM_LEVEL_TABLES(v3)
-ACLSIM_LEVEL_TABLES(v4)
+namespace v3 {
+const LaneTable& Table();
+}
+namespace v4 {
+const LaneTable& Table();
+}
 #endif
 
 namespace {
 
-struct Tables {
-  LaneTable lanes;
-  const SharesTable& shares;
-};
-
-Tables Choose() {
+const LaneTable& TableOfHost() {
 #ifdef ACLSIM_X86_LEVELS
-  __builtin_cpu_init();
-  const bool level3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-                      __builtin_cpu_supports("bmi2");
-  if (level3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
-    return {v4::Table(), v4::TableOfShares()};
+  if (HostLevel() == Level::kV4) {
+    return v4::Table();
   }
-  if (level3) {
-    return {v3::Table(), v3::TableOfShares()};
+  if (HostLevel() == Level::kV3) {
+    return v3::Table();
   }
 #endif
-  return {baseline::Table(), baseline::TableOfShares()};
-}
-
-const Tables& Chosen() {
-  static const Tables tables = [] {
-    Tables chosen = Choose();
-    ApplyAlternatives(&chosen.lanes);
-    ShareWithRegisters(&chosen.lanes);
-    return chosen;
-  }();
-  return tables;
+  return baseline::Table();
 }
 
 }  // namespace
@@ -86,8 +68,14 @@ void ShareWithRegisters(LaneTable* table) {
   }
 }
 
-const LaneTable& Lanes() { return Chosen().lanes; }
-
-const SharesTable& SharesLoops() { return Chosen().shares; }
+const LaneTable& Lanes() {
+  static const LaneTable chosen = [] {
+    LaneTable table = TableOfHost();
+    ApplyAlternatives(&table);
+    ShareWithRegisters(&table);
+    return table;
+  }();
+  return chosen;
+}
 
 }  // namespace aclsim

@@ -3,6 +3,8 @@
 
 #include <vector>
 
+#include "engine/options.h"
+
 namespace aclsim {
 
 namespace {

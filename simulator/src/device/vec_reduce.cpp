@@ -4,7 +4,8 @@
 #include <vector>
 
 #include "device/vec.h"
-#include "engine/choices.h"
+#include "engine/options.h"
+#include "soc/choices.h"
 
 namespace aclsim {
 

@@ -8,6 +8,7 @@
 
 #include "ascendc/device_reorder.h"
 #include "device/vec.h"
+#include "engine/options.h"
 
 namespace aclsim {
 

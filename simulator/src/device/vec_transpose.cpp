@@ -5,6 +5,7 @@
 #include "ascendc/device_reorder.h"
 #include "device/high.h"
 #include "device/vec.h"
+#include "engine/options.h"
 
 namespace aclsim {
 

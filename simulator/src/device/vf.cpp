@@ -8,6 +8,7 @@
 
 #include "device/vf_memory.h"
 #include "engine/keep_going.h"
+#include "engine/scheduler.h"
 
 namespace aclsim {
 
@@ -52,7 +53,7 @@ void VectorFunctionBegin() {
   }
   // Its code runs at once: what stands before it in the vector pipe has to be done.
   core.CountInstruction();
-  core.scheduler.Drain(Pipe::kVector);
+  core.scheduler->Drain(Pipe::kVector);
   state.observed = core.Observed();
   state.number = state.number == UINT32_MAX ? 1 : state.number + 1;
   state.ranges = {};

@@ -6,10 +6,10 @@
 #include <cstring>
 #include <mutex>
 
-#include "device/lanes.h"
 #include "engine/core.h"
-#include "engine/fork.h"
+#include "engine/dtypes.h"
 #include "engine/meeting.h"
+#include "host/fork.h"
 
 namespace aclsim {
 

@@ -6,6 +6,7 @@
 #include <exception>
 
 #include "ascendc/types.h"
+#include "engine/scheduler.h"
 
 namespace aclsim {
 
@@ -249,7 +250,7 @@ void PoolReset(uint32_t handle) try {
   Core& core = Core::Current();
   core.instruction = "TBufPool::Reset";
   const PoolInfo& pool = Pool(core, handle);
-  core.scheduler.Drain();
+  core.scheduler->Drain();
   core.Sync(core.MakeSync(SyncEvent::Kind::kAll, Pipe::kScalar, Pipe::kScalar, 0));
   for (const uint32_t que : pool.ques) {
     core.ques[que].queued.clear();

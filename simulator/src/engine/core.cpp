@@ -5,9 +5,11 @@
 #include <cstring>
 #include <utility>
 
+#include "engine/flag_numbers.h"
 #include "engine/globals.h"
 #include "engine/gm_shadow.h"
 #include "engine/options.h"
+#include "engine/scheduler.h"
 #include "engine/tiling_checks.h"
 
 namespace aclsim {
@@ -129,10 +131,14 @@ Core::Core(const KernelLaunch& launchIn, uint32_t indexIn, uint8_t* ubIn,
       keepGoing(KeepGoing()),
       meeting(meetingIn),
       progress(ThreadProgress::OfThread()),
-      scheduler(*this, ChaosSeed()),
+      scheduler(std::make_unique<Scheduler>(*this, ChaosSeed())),
       autoSync(AutoSync()),
       observers_(std::move(observers)),
-      beyond_(UbImageBytes(soc, false)) {}
+      beyond_(UbImageBytes(soc, false)) {
+  progress.KeepsRecords(Observed());
+}
+
+Core::~Core() = default;
 
 Core& Core::Current() {
   if (currentCore == nullptr) {
@@ -413,6 +419,10 @@ void Core::Stamp(Record& record) {
   ownTime.Leaves();
 }
 
+void Core::Push(Record&& record, std::function<void()> body) {
+  scheduler->Push(std::move(record), std::move(body));
+}
+
 void Core::Tell(const RegisterAccess& access) {
   constexpr size_t kBesideChecks = 8;  // lines that memory delivers meanwhile
   readAhead.Ask(kBesideChecks);
@@ -479,6 +489,21 @@ void Core::BypassWrite(uint64_t begin, uint64_t end) {
   ownTime.Leaves();
 }
 
+void Core::TellLeftOut() {
+  for (Observer* observer : observers_) {
+    observer->OnLeftOut(*this);
+  }
+}
+
+std::optional<double> Core::Nanoseconds() const {
+  for (Observer* observer : observers_) {
+    if (const std::optional<double> now = observer->Now(*this)) {
+      return now;
+    }
+  }
+  return std::nullopt;
+}
+
 uint8_t* Core::ReadScalar(uint8_t* from, uint32_t bytes) {
   if (bytes > scalar_.size()) {
     TellRead(from, bytes);
@@ -498,8 +523,8 @@ void Core::TellRead(const void* value, uint32_t bytes) {
 }
 
 void Core::ScalarAccess(const Access& access, DType dtype, bool reference) {
-  if (autoSync && scheduler.Defers(Pipe::kVector)) {
-    scheduler.DrainConflicts(access);
+  if (autoSync && Defers(Pipe::kVector)) {
+    scheduler->DrainConflicts(access);
   }
   if (!Observed()) {
     return;
@@ -516,7 +541,7 @@ void Core::ScalarAccess(const Access& access, DType dtype, bool reference) {
 }
 
 void Core::ScalarWaits(Pipe pipe) {
-  scheduler.Drain(pipe);
+  scheduler->Drain(pipe);
   SyncEvent event = MakeSync(SyncEvent::Kind::kSet, pipe, Pipe::kScalar, kScalarFlag);
   Sync(event);
   event.kind = SyncEvent::Kind::kWait;

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -14,17 +16,16 @@
 #include <vector>
 
 #include "ascendc/device_abi.h"
-#include "engine/fault.h"
-#include "engine/finding.h"
 #include "engine/keep_going.h"
-#include "engine/launch.h"
-#include "engine/own_time.h"
+#include "engine/kernel_launch.h"
 #include "engine/queue_events.h"
 #include "engine/record.h"
-#include "engine/scheduler.h"
 #include "engine/site.h"
 #include "engine/strips.h"
-#include "engine/watchdog.h"
+#include "findings/fault.h"
+#include "findings/finding.h"
+#include "host/own_time.h"
+#include "host/watchdog.h"
 
 namespace aclsim {
 
@@ -142,11 +143,13 @@ inline constexpr const char* kEndOfKernel = "end of kernel";
 inline constexpr const char* kEndOfPipe = "TPipe::Destroy";
 
 class Meeting;
+class Scheduler;
 
 class Core {
  public:
   Core(const KernelLaunch& launch, uint32_t index, uint8_t* ub, std::vector<Observer*> observers,
        Meeting* meeting);
+  ~Core();
   Core(const Core&) = delete;
   Core& operator=(const Core&) = delete;
 
@@ -215,7 +218,7 @@ class Core {
   void Issue(Pipe pipe, Fill&& fill, Body&& body) {
     CountInstruction();
     strips.Run();
-    const bool defer = scheduler.Defers(pipe);
+    const bool defer = Defers(pipe);
     if (!Observed() && !defer) {
       body();
       return;
@@ -234,7 +237,7 @@ class Core {
       ownTime.Leaves();
       return;
     }
-    scheduler.Push(std::move(record), std::forward<Body>(body));
+    Push(std::move(record), std::forward<Body>(body));
   }
   // Tells the observers of an instruction that runs here and now, as part of one that nothing held up.
   template <typename Fill>
@@ -262,9 +265,7 @@ class Core {
     }
   }
   // Whether a vector instruction without a record may join `strips`.
-  bool MayJoinStrips() const {
-    return !Observed() && !scheduler.Defers(Pipe::kVector) && !referenced;
-  }
+  bool MayJoinStrips() const { return !Observed() && !Defers(Pipe::kVector) && !referenced; }
   // The same for bytes that move unchanged: move(ub) does it on any image of UB.
   template <typename Fill, typename Move>
   void IssueMove(Pipe pipe, Fill&& fill, Move&& move) {
@@ -312,7 +313,7 @@ class Core {
   void TellRead(const void* value, uint32_t bytes);
 
   bool Observed() const { return !observers_.empty(); }
-  // Of the observer that times; null when none does.
+  // Of the observer that times; null, or none, when none does.
   VectorTimer* Timer() const {
     VectorTimer* timer = nullptr;
     for (Observer* observer : observers_) {
@@ -320,6 +321,8 @@ class Core {
     }
     return timer;
   }
+  std::optional<double> Nanoseconds() const;
+  void TellLeftOut();
   void End();
 
   // Writes to GM as the atomic mode says. The body of copies to GM.
@@ -385,7 +388,10 @@ class Core {
 
   Meeting* const meeting;  // with the other cores of the launch
   ThreadProgress& progress;
-  Scheduler scheduler;
+  // The pipes on which instructions wait instead of running when they are issued, by bit; the scheduler's to set.
+  uint8_t deferring = 0;
+  bool Defers(Pipe pipe) const { return (deferring >> static_cast<size_t>(pipe) & 1) != 0; }
+  const std::unique_ptr<Scheduler> scheduler;
   ReadAhead readAhead;
   Strips strips{readAhead};
   bool referenced =
@@ -411,6 +417,7 @@ class Core {
   bool IsWritable(const uint8_t* begin, uint64_t bytes, RegionKind kind) const;
   std::string QueName(const BufferInfo& info) const;
   void Stamp(Record& record);
+  void Push(Record&& record, std::function<void()> body);
   void Emit(const Record& record);
 
   const std::vector<Observer*> observers_;

@@ -6,8 +6,10 @@
 #include <optional>
 
 #include "ascendc/types.h"
+#include "engine/flag_numbers.h"
 #include "engine/meeting.h"
 #include "engine/pipe.h"
+#include "engine/scheduler.h"
 
 namespace aclsim {
 
@@ -69,12 +71,12 @@ void OrderPipes(Core& core, SyncEvent event) {
     // A flag from a pipe to itself is a barrier.
     if (event.kind == SyncEvent::Kind::kSet) {
       event.kind = SyncEvent::Kind::kBarrier;
-      core.scheduler.Barrier(event);
+      core.scheduler->Barrier(event);
     }
   } else if (event.kind == SyncEvent::Kind::kSet) {
-    core.scheduler.Set(event);
+    core.scheduler->Set(event);
   } else {
-    core.scheduler.Wait(event);
+    core.scheduler->Wait(event);
   }
 }
 
@@ -359,13 +361,13 @@ void Barrier(int32_t pipe) try {
       ThrowFault("barrier-pipe", "PipeBarrier<PIPE_S> does not exist",
                  "Hardware hangs. Use a flag to or from the scalar pipe.");
     case PIPE_ALL:
-      core.scheduler.Drain();
+      core.scheduler->Drain();
       core.Sync(core.MakeSync(SyncEvent::Kind::kAll, Pipe::kScalar, Pipe::kScalar, 0));
       return;
     default:
       if (const std::optional<Pipe> own = OwnPipe(pipe);
-          own && (core.Observed() || core.scheduler.Defers(*own))) {
-        core.scheduler.Barrier(core.MakeSync(SyncEvent::Kind::kBarrier, *own, *own, 0));
+          own && (core.Observed() || core.Defers(*own))) {
+        core.scheduler->Barrier(core.MakeSync(SyncEvent::Kind::kBarrier, *own, *own, 0));
       }
       return;
   }
@@ -434,7 +436,7 @@ void SyncAllCores(const void* gm, const Ub* ub, uint32_t cores) try {
   } else {
     CheckSyncAllFlags(core);
   }
-  core.scheduler.Drain();
+  core.scheduler->Drain();
   core.Sync(core.MakeSync(SyncEvent::Kind::kAll, Pipe::kScalar, Pipe::kScalar, 0));
   if (gm != nullptr) {
     const auto words = reinterpret_cast<uint64_t>(gm);
@@ -453,7 +455,7 @@ void CrossCoreSet(uint8_t mode, int32_t pipe, uint16_t flag) try {
   const SyncEvent event = core.MakeSync(SyncEvent::Kind::kSet, from, Pipe::kScalar, CoreFlag(flag));
   ++core.crossCore[flag];
   core.crossCoreSite[flag] = event.site;
-  core.scheduler.SetForCores(event, [&core, event, flag] {
+  core.scheduler->SetForCores(event, [&core, event, flag] {
     core.Sync(event);
     core.meeting->SetFlag(core, flag);
   });
@@ -464,7 +466,7 @@ void CrossCoreWait(uint8_t mode, uint16_t flag) try {
   Core& core = Core::Current();
   core.instruction = "CrossCoreWaitFlag";
   CheckCrossCore(core, mode, flag);
-  core.scheduler.ReachCores();
+  core.scheduler->ReachCores();
   core.meeting->WaitFlag(core, flag);
   --core.crossCore[flag];
   core.Sync(core.MakeSync(SyncEvent::Kind::kWait, Pipe::kScalar, Pipe::kScalar, CoreFlag(flag)));

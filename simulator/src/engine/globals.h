@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "engine/launch.h"
+#include "engine/kernel_launch.h"
 
 namespace aclsim {
 

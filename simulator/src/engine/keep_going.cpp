@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "engine/core.h"
-#include "timing/profile.h"
 
 namespace aclsim {
 
@@ -27,9 +26,8 @@ void SkipFault(KernelFault&& fault, std::string how) {
   const bool leftOut = how.empty();
   core->GoOn(std::move(fault),
              leftOut ? Format("this %s was left out", core->instruction) : std::move(how));
-  TapeObserver* const tape = leftOut && ProfileMode() ? TapeObserver::Current() : nullptr;
-  if (tape != nullptr) {
-    tape->AddLeftOut(*core);
+  if (leftOut) {
+    core->TellLeftOut();
   }
 }
 

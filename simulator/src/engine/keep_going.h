@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "engine/fault.h"
+#include "findings/fault.h"
 
 namespace aclsim {
 

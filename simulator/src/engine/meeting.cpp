@@ -8,8 +8,8 @@
 #include <random>
 #include <stdexcept>
 
-#include "engine/host_threads.h"
 #include "engine/options.h"
+#include "host/host_threads.h"
 
 namespace aclsim {
 

@@ -1,37 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/options.h"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <atomic>
-#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
-#include <numeric>
 #include <optional>
 #include <sstream>
 #include <string_view>
-#include <tuple>
-
-#include "engine/launch.h"
 
 namespace aclsim {
 
 namespace {
 
-std::atomic<uint32_t> hostThreads{0};
 std::atomic<int> checkedMode{-1};  // -1: not decided yet
 std::atomic<int64_t> chaosSeed{-1};
 std::atomic<int> autoSync{-1};
 std::atomic<int> keepGoing{-1};
-std::atomic<bool> recovers{false};
-std::atomic<TilingBuffer> tilingBuffer{TilingBuffer::kCleared};
-std::atomic<int> showsProgress{-1};
-std::atomic<double> hangLimit{-1};
-std::atomic<double> executeLimit{0};
-constexpr double kDefaultHangLimit = 20;
 
 struct PartialNames {
   std::mutex mutex;
@@ -39,43 +25,7 @@ struct PartialNames {
 };
 PartialNames partial;
 
-constexpr size_t kMostNotes = 16;
-
-struct HeldNote {
-  uint32_t core = 0;
-  uint32_t number = 0;
-  Place place;
-};
-
-struct HeldState {
-  std::mutex mutex;
-  HeldBack held;
-  std::vector<HeldNote> notes;
-};
-HeldState heldState;
-
-uint32_t DefaultHostThreads() {
-  if (const char* text = std::getenv("ACLGRAD_SIM_THREADS")) {
-    const long value = std::strtol(text, nullptr, 10);
-    if (value > 0) {
-      return static_cast<uint32_t>(std::min(value, 1024L));
-    }
-  }
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof(set), &set) == 0) {
-    return static_cast<uint32_t>(std::max(CPU_COUNT(&set), 1));
-  }
-  return 1;
-}
-
 }  // namespace
-
-uint32_t HostThreadCount() {
-  const uint32_t threads = hostThreads;
-  return threads != 0 ? threads : DefaultHostThreads();
-}
-
-void SetHostThreadCount(uint32_t threads) { hostThreads = threads; }
 
 bool CheckedMode() {
   int mode = checkedMode;
@@ -101,92 +51,6 @@ uint64_t ChaosSeed() {
 
 void SetChaosSeed(uint64_t seed) { chaosSeed = static_cast<int64_t>(seed); }
 
-bool HeldBack::Has(uint32_t number) const {
-  return std::any_of(ranges.begin(), ranges.end(), [&](const Range& range) {
-    return range.first <= number && number <= range.last;
-  });
-}
-
-bool HeldBack::Few() const {
-  return std::accumulate(ranges.begin(), ranges.end(), uint64_t{0},
-                         [](uint64_t sum, const Range& range) {
-                           return sum + range.last - range.first + 1;
-                         }) <= kMostNotes;
-}
-
-HeldBack Held() {
-  const std::lock_guard lock(heldState.mutex);
-  return heldState.held;
-}
-
-std::string HeldText() {
-  std::string text;
-  for (const HeldBack::Range& range : Held().ranges) {
-    text.append(text.empty() ? "" : "+").append(std::to_string(range.first));
-    if (range.last != range.first) {
-      text.append("-").append(std::to_string(range.last));
-    }
-  }
-  return text.empty() ? "all" : text;
-}
-
-bool SetHeld(const std::string& text) {
-  HeldBack held;
-  const char* at = text.data();
-  const char* const end = at + text.size();
-  while (text != "all") {
-    HeldBack::Range range;
-    auto [rest, error] = std::from_chars(at, end, range.first);
-    range.last = range.first;
-    if (error == std::errc() && rest != end && *rest == '-') {
-      std::tie(rest, error) = [&, from = rest + 1] {
-        const auto found = std::from_chars(from, end, range.last);
-        return std::pair(found.ptr, found.ec);
-      }();
-    }
-    if (error != std::errc() || range.last < range.first || (rest != end && *rest != '+')) {
-      return false;
-    }
-    held.ranges.push_back(range);
-    if (rest == end) {
-      break;
-    }
-    at = rest + 1;
-  }
-  const std::lock_guard lock(heldState.mutex);
-  heldState.held = std::move(held);
-  heldState.notes.clear();
-  return true;
-}
-
-void NoteHeld(uint32_t number, uint32_t core, const Place& place) {
-  const std::lock_guard lock(heldState.mutex);
-  std::vector<HeldNote>& notes = heldState.notes;
-  const bool known = std::any_of(notes.begin(), notes.end(), [&](const HeldNote& note) {
-    return note.core == core && note.number == number;
-  });
-  if (!known && notes.size() < kMostNotes) {
-    notes.push_back({core, number, place});
-  }
-}
-
-std::string HeldJson() {
-  const std::lock_guard lock(heldState.mutex);
-  std::vector<HeldNote> notes = heldState.notes;
-  std::sort(notes.begin(), notes.end(), [](const HeldNote& a, const HeldNote& b) {
-    return std::tie(a.number, a.core) < std::tie(b.number, b.core);
-  });
-  std::string text = "[";
-  for (const HeldNote& note : notes) {
-    text += text.size() == 1 ? "" : ",";
-    text += Format(
-        R"({"number":%u,"core":%u,"pipe":%s,"instruction":%s,"file":%s,"line":%d})", note.number,
-        note.core, JsonQuoted(note.place.pipe).c_str(), JsonQuoted(note.place.instruction).c_str(),
-        JsonQuoted(note.place.line.file).c_str(), static_cast<int>(note.place.line.line));
-  }
-  return text + "]";
-}
-
 bool AutoSync() {
   int on = autoSync;
   if (on < 0) {
@@ -204,54 +68,7 @@ bool KeepGoing() {
   return on < 0 ? !CheckedMode() : on != 0;
 }
 
-TilingBuffer BufferOfTiling() { return tilingBuffer; }
-
-void SetBufferOfTiling(TilingBuffer buffer) { tilingBuffer = buffer; }
-
-bool Recovers() { return recovers; }
-
-void SetRecovers(bool on) { recovers = on; }
-
 void SetKeepGoing(std::optional<bool> on) { keepGoing = on ? static_cast<int>(*on) : -1; }
-
-Shows ShowsProgress() {
-  int when = showsProgress;
-  if (when < 0) {
-    const char* text = std::getenv("ACLGRAD_SIM_PROGRESS");
-    const std::string_view word = text != nullptr ? text : "";
-    when = static_cast<int>(word == "on"    ? Shows::kAlways
-                            : word == "off" ? Shows::kNever
-                                            : Shows::kOnTerminal);
-    showsProgress = when;
-  }
-  return static_cast<Shows>(when);
-}
-
-void SetShowsProgress(Shows when) { showsProgress = static_cast<int>(when); }
-
-double HangLimit() {
-  double seconds = hangLimit;
-  if (seconds < 0) {
-    const char* text = std::getenv("ACLGRAD_SIM_HANG_LIMIT");
-    char* rest = nullptr;
-    seconds = text != nullptr ? std::strtod(text, &rest) : kDefaultHangLimit;
-    if (rest == text || !(seconds >= 0)) {
-      seconds = kDefaultHangLimit;
-    }
-    hangLimit = seconds;
-  }
-  return seconds;
-}
-
-void SetHangLimit(double seconds) { hangLimit = seconds; }
-
-double StuckLimit() {
-  const double limit = HangLimit();
-  const double execute = executeLimit;
-  return execute > 0 && (limit == 0 || execute < limit) ? execute : limit;
-}
-
-void SetExecuteLimit(double seconds) { executeLimit = seconds; }
 
 std::string PartialOutputs() {
   const std::lock_guard<std::mutex> lock(partial.mutex);

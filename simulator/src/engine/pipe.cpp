@@ -6,6 +6,8 @@
 #include <exception>
 
 #include "ascendc/types.h"
+#include "engine/flag_numbers.h"
+#include "engine/scheduler.h"
 
 namespace aclsim {
 
@@ -52,7 +54,7 @@ void CheckQueuesEmpty(Core& core, uint32_t pipe) {
 }
 
 void DrainPipes(Core& core) {
-  core.scheduler.Drain();
+  core.scheduler->Drain();
   core.Sync(core.MakeSync(SyncEvent::Kind::kAll, Pipe::kScalar, Pipe::kScalar, 0));
 }
 
@@ -104,7 +106,7 @@ void CheckKernelEnd(Core& core) {
   const char* last = core.instruction;
   core.instruction = kEndOfKernel;
   CheckTilingKey(core, last);
-  core.scheduler.Drain();
+  core.scheduler->Drain();
   CheckModesOff(core);
   CheckQueuesEmpty(core, kAnyPipe);
   CheckFlagsDown(core);
@@ -118,7 +120,7 @@ void CheckKernelEnd(Core& core) {
 uint32_t PipeOpen(void* object) {
   Core& core = Core::Current();
   core.instruction = "TPipe";
-  core.scheduler.Drain();
+  core.scheduler->Drain();
   const auto exists = [](const PipeInfo& pipe) { return pipe.object != nullptr; };
   if (std::none_of(core.pipes.begin(), core.pipes.end(), exists)) {
     DrainPipes(core);
@@ -185,7 +187,7 @@ void PipeDestroy(uint32_t pipe, bool barrier) {
   }
   ForgetQueueEvents(core, pipe);
   if (barrier) {
-    core.scheduler.Drain();
+    core.scheduler->Drain();
   }
   for (uint32_t buf = 1; buf < core.buffers.size(); ++buf) {
     BufferInfo& buffer = core.buffers[buf];
@@ -195,7 +197,7 @@ void PipeDestroy(uint32_t pipe, bool barrier) {
     }
     buffer.freed = false;
     if (barrier) {
-      core.scheduler.Forget(FreeFlag(buf));
+      core.scheduler->Forget(FreeFlag(buf));
     } else {
       const QueuePipes pipes = PipesOf(que);
       OrderPipes(core, SyncEvent::Kind::kWait, pipes.from, pipes.to, FreeFlag(buf));

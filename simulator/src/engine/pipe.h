@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "engine/core.h"
+#include "engine/flag_numbers.h"
 
 namespace aclsim {
 

@@ -7,6 +7,8 @@
 #include <exception>
 
 #include "ascendc/types.h"
+#include "engine/flag_numbers.h"
+#include "engine/scheduler.h"
 
 namespace aclsim {
 
@@ -22,9 +24,9 @@ void ForgetFlags(Core& core, uint32_t buffer) {
   for (const QueuePipes& way : {QueuePipes{Pipe::kVector, Pipe::kMte3},
                                 {Pipe::kMte2, Pipe::kVector},
                                 {Pipe::kMte2, Pipe::kMte3}}) {
-    core.scheduler.Forget(EnQueFlag(buffer, way));
+    core.scheduler->Forget(EnQueFlag(buffer, way));
   }
-  core.scheduler.Forget(FreeFlag(buffer));
+  core.scheduler->Forget(FreeFlag(buffer));
 }
 
 Buffer ToBuffer(Core& core, uint32_t buf) {
@@ -105,7 +107,7 @@ Buffer QueAlloc(uint32_t handle) try {
       }
       LowerQueueEvent(core, &info.freeEvent);
       if (core.Observed()) {
-        core.scheduler.Call(pipes.from, [&core, begin = info.offset, bytes = info.bytes] {
+        core.scheduler->Call(pipes.from, [&core, begin = info.offset, bytes = info.bytes] {
           core.FreshUb(begin, uint64_t{begin} + bytes);
         });
       }

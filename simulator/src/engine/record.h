@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <optional>
 
 #include "ascendc/device_abi.h"
 
@@ -244,7 +245,11 @@ class Observer {
   virtual void OnBypassWrite(Core&, uint64_t /*begin*/, uint64_t /*end*/, uint32_t /*site*/) {}
   // SyncAll, IBSet or IBWait, called at `site`, is about to wait by these bytes of GM, which must have been 0.
   virtual void OnSyncWords(Core&, uint64_t /*begin*/, uint64_t /*end*/, uint32_t /*site*/) {}
+  // A call of the API is left out after a fault.
+  virtual void OnLeftOut(Core&) {}
   virtual void OnEnd(Core&) {}
+  // Nanoseconds on the device by now, of an observer that knows.
+  virtual std::optional<double> Now(const Core&) { return std::nullopt; }
   virtual VectorTimer* Timer() { return nullptr; }
   // In place of OnIssue and OnRecord, which it calls unless somebody knows better.
   virtual void OnRegisters(Core& core, const RegisterAccess& access);

@@ -4,10 +4,12 @@
 #include <chrono>
 #include <cstring>
 
+#include "engine/dtypes.h"
 #include "engine/meeting.h"
+#include "engine/options.h"
 #include "engine/pipe.h"
+#include "engine/scheduler.h"
 #include "engine/tiling_checks.h"
-#include "timing/profile.h"
 
 namespace aclsim {
 
@@ -32,7 +34,7 @@ uint8_t* UbScalar(const Ub& tensor, uint64_t offsetBytes, uint32_t bytes, Scalar
   core.CountAccess(tensor.addr + offsetBytes);
   core.strips.Run();
   core.referenced |= use == ScalarUse::kReference;
-  if (core.Observed() || core.scheduler.Defers(Pipe::kVector)) {
+  if (core.Observed() || core.Defers(Pipe::kVector)) {
     Access access = DenseAccess(use == ScalarUse::kRead ? Use::kRead : Use::kWrite,
                                 core.UbOffset(tensor.addr) + offsetBytes, bytes, tensor.buf);
     core.ScalarAccess(access, tensor.dtype, use == ScalarUse::kReference);
@@ -51,7 +53,7 @@ uint8_t* ReachGmScalar(const void* addr, uint64_t offsetBytes, uint32_t bytes, S
   core.instruction = use == ScalarUse::kWrite ? "GlobalTensor::SetValue" : "GlobalTensor::GetValue";
   auto* element = static_cast<uint8_t*>(const_cast<void*>(addr)) + offsetBytes;
   core.CheckGm(element, bytes, use == ScalarUse::kWrite, "the element");
-  if (core.Observed() || core.scheduler.Defers(Pipe::kVector)) {
+  if (core.Observed() || core.Defers(Pipe::kVector)) {
     const Access access = BlockAccess(true, use == ScalarUse::kRead ? Use::kRead : Use::kWrite,
                                       reinterpret_cast<uint64_t>(element), bytes, 1, bytes, 0);
     core.ScalarAccess(access, DType::kUint8, use == ScalarUse::kReference);
@@ -118,7 +120,7 @@ void Poll(Core& core, uint64_t line) {
   if (++aside.polls % kMostPolls == 0) {
     if (ChaosSeed() != 0) {  // another core may wait for what this one has yet to copy
       for (const Pipe pipe : {Pipe::kVector, Pipe::kMte2, Pipe::kMte3}) {
-        core.scheduler.Drain(pipe);
+        core.scheduler->Drain(pipe);
       }
     }
     core.meeting->Yield(core);
@@ -263,10 +265,9 @@ int64_t SystemCycle() {
   Core& core = Core::Current();
   core.ownTime.Enters();
   const double perNanosecond = core.soc.npuArch == 3510 ? 1 : 0.05;  // 1 GHz, 50 MHz
-  TapeObserver* const tape = ProfileMode() ? TapeObserver::Current() : nullptr;
   const std::chrono::duration<double, std::nano> host =
       std::chrono::steady_clock::now().time_since_epoch();
-  const double now = tape != nullptr ? tape->Nanoseconds(core) : host.count();
+  const double now = core.Nanoseconds().value_or(host.count());
   core.ownTime.Leaves();
   return static_cast<int64_t>(now * perNanosecond);
 }

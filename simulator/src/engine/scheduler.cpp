@@ -20,6 +20,9 @@ bool Overlap(const Access& a, const Access& b) {
          (a.use != Use::kRead || b.use != Use::kRead);
 }
 
+// Of Core::deferring.
+uint8_t Bit(Pipe pipe) { return static_cast<uint8_t>(1u << static_cast<size_t>(pipe)); }
+
 // An instruction never writes what an earlier one of its pipe has yet to read.
 bool OverwritesSource(const Record& later, const Record& earlier) {
   for (int w = 0; w < later.accessCount; ++w) {
@@ -46,6 +49,7 @@ Scheduler::Scheduler(Core& core, uint64_t seed)
   if (!chaos_) {
     return;
   }
+  core_.deferring = UINT8_MAX;
   // The first six seeds are the orders in which three pipes can overtake each other, the others mix them.
   if (seed <= 6) {
     for (uint64_t i = 1; i < seed; ++i) {
@@ -66,12 +70,23 @@ Scheduler::FlagState& Scheduler::Flag(uint32_t flag) {
 void Scheduler::Enqueue(Pipe pipe, Task&& task) {
   std::deque<Task>& queue = queues_[Index(pipe)];
   queue.push_back(std::move(task));
+  core_.deferring |= Bit(pipe);
   while (queue.size() > kMostPending) {
     RunHead(pipe, 0);
   }
   if (limited_) {
     Pump();
   }
+}
+
+Scheduler::Task Scheduler::Take(Pipe pipe, size_t pick) {
+  std::deque<Task>& queue = queues_[Index(pipe)];
+  Task task = std::move(queue[pick]);
+  queue.erase(queue.begin() + static_cast<std::ptrdiff_t>(pick));
+  if (queue.empty() && !chaos_) {
+    core_.deferring &= static_cast<uint8_t>(~Bit(pipe));
+  }
+  return task;
 }
 
 void Scheduler::Push(Record&& record, std::function<void()> body) {
@@ -96,7 +111,7 @@ void Scheduler::PassSet(const SyncEvent& event) {
 
 void Scheduler::Set(const SyncEvent& event) {
   Flag(event.flag).setSite = event.site;
-  if (event.from != Pipe::kScalar && Defers(event.from)) {
+  if (event.from != Pipe::kScalar && core_.Defers(event.from)) {
     Task task;
     task.kind = TaskKind::kSet;
     task.event = event;
@@ -117,7 +132,7 @@ void Scheduler::Wait(const SyncEvent& event) {
     }
     return;
   }
-  if (!Defers(event.to) && Flag(event.flag).set > 0) {
+  if (!core_.Defers(event.to) && Flag(event.flag).set > 0) {
     --Flag(event.flag).set;
     core_.Sync(event);
     return;
@@ -129,7 +144,7 @@ void Scheduler::Wait(const SyncEvent& event) {
 }
 
 void Scheduler::Barrier(const SyncEvent& event) {
-  if (!Defers(event.from)) {
+  if (!core_.Defers(event.from)) {
     core_.Sync(event);
     return;
   }
@@ -140,7 +155,7 @@ void Scheduler::Barrier(const SyncEvent& event) {
 }
 
 void Scheduler::Call(Pipe pipe, std::function<void()> tell) {
-  if (!Defers(pipe)) {
+  if (!core_.Defers(pipe)) {
     tell();
     return;
   }
@@ -151,7 +166,7 @@ void Scheduler::Call(Pipe pipe, std::function<void()> tell) {
 }
 
 void Scheduler::SetForCores(const SyncEvent& event, std::function<void()> tell) {
-  if (event.from == Pipe::kScalar || !Defers(event.from)) {
+  if (event.from == Pipe::kScalar || !core_.Defers(event.from)) {
     tell();
     return;
   }
@@ -235,8 +250,7 @@ bool Scheduler::Step(Pipe pipe) {
   if (chaos_ && (!limited_ || queue.front().held)) {
     pick = Pick(queue, pipe);
   }
-  Task task = std::move(queue[pick]);
-  queue.erase(queue.begin() + static_cast<std::ptrdiff_t>(pick));
+  Task task = Take(pipe, pick);
   Run(task);
   return true;
 }
@@ -248,8 +262,7 @@ bool Scheduler::StepFree(Pipe pipe) {
   }
   for (size_t pick = 1; pick < Overtaking(queue, pipe); ++pick) {
     if (!queue[pick].held && Free(queue, pick)) {
-      Task task = std::move(queue[pick]);
-      queue.erase(queue.begin() + static_cast<std::ptrdiff_t>(pick));
+      Task task = Take(pipe, pick);
       Run(task);
       return true;
     }

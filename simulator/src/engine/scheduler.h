@@ -4,6 +4,7 @@
 // gives wrong numbers.
 #pragma once
 
+#include <array>
 #include <deque>
 #include <functional>
 #include <optional>
@@ -11,7 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/options.h"
+#include "engine/flag_numbers.h"
+#include "engine/held.h"
 #include "engine/record.h"
 
 namespace aclsim {
@@ -21,8 +23,6 @@ class Scheduler {
   // seed 0: no chaos.
   Scheduler(Core& core, uint64_t seed);
 
-  // False: run the body at once.
-  bool Defers(Pipe pipe) const { return chaos_ || !queues_[Index(pipe)].empty(); }
   void Push(Record&& record, std::function<void()> body);
 
   // A SetFlag reached by pipe `from`, a WaitFlag that holds up pipe `to`. flag: any number that pairs them.
@@ -63,6 +63,8 @@ class Scheduler {
 
   static size_t Index(Pipe pipe) { return static_cast<size_t>(pipe); }
   void Enqueue(Pipe pipe, Task&& task);
+  // Takes a task out of its pipe's queue.
+  Task Take(Pipe pipe, size_t pick);
   FlagState& Flag(uint32_t flag);
   void PassSet(const SyncEvent& event);
   // True when the head of the pipe could run; runs it.
@@ -105,20 +107,5 @@ class Scheduler {
   std::array<uint32_t, kPipes> setsForCores_{};  // in queues_
   std::vector<FlagState> flags_;
 };
-
-// Flags of queue buffers come after those of events.
-inline constexpr uint32_t kEventFlags = 40 * 8;
-inline uint32_t EventFlag(uint8_t event, int32_t id) {
-  return event * 8u + static_cast<uint32_t>(id);
-}
-inline uint32_t EnQueFlag(uint32_t buffer) { return kEventFlags + buffer * 2; }
-inline uint32_t FreeFlag(uint32_t buffer) { return kEventFlags + buffer * 2 + 1; }
-// The wait that an instruction with a scalar result contains.
-inline constexpr uint32_t kScalarFlag = UINT32_MAX;
-// A flag between cores, as the set and the wait of one core.
-inline constexpr uint32_t kCoreFlags = 0x40000000u;
-inline uint32_t CoreFlag(uint16_t id) { return kCoreFlags + id; }
-inline bool IsCoreFlag(uint32_t flag) { return (flag & ~0xFFFFu) == kCoreFlags; }
-std::string FlagName(uint32_t flag);
 
 }  // namespace aclsim

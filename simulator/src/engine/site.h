@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "engine/fault.h"
+#include "findings/fault.h"
 
 namespace aclsim {
 

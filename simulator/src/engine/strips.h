@@ -6,16 +6,17 @@
 #include <array>
 #include <vector>
 
-#include "device/lanes.h"
-#include "engine/read_ahead.h"
+#include "ascendc/device_abi.h"
+#include "host/read_ahead.h"
 
 namespace aclsim {
 
 // The lanes of an element-wise instruction; one of the three is set.
 struct LaneCall {
-  LaneTable::Binary binary = nullptr;
-  LaneTable::Unary unary = nullptr;
-  LaneTable::Scalar withScalar = nullptr;
+  // The types of device/lanes.h.
+  void (*binary)(void* dst, const void* a, const void* b, size_t n) = nullptr;
+  void (*unary)(void* dst, const void* a, size_t n) = nullptr;
+  void (*withScalar)(void* dst, const void* a, ScalarValue s, size_t n) = nullptr;
   ScalarValue scalar{};
   size_t readAhead =
       0;  // lines of GM that may be asked for while a line is computed: what hides behind the arithmetic

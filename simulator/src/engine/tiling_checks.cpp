@@ -6,8 +6,8 @@
 #include <mutex>
 #include <utility>
 
-#include "engine/fault.h"
-#include "engine/fork.h"
+#include "findings/fault.h"
+#include "host/fork.h"
 
 namespace aclsim {
 

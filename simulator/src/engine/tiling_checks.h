@@ -2,7 +2,7 @@
 // What the tiling function of a launch has decided, and what the kernel makes of it: the workspace and the tiling data.
 #pragma once
 
-#include "engine/launch.h"
+#include "engine/kernel_launch.h"
 
 namespace aclsim {
 

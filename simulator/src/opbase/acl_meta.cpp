@@ -11,7 +11,7 @@
 #include <new>
 
 #include "aclnn/aclnn_base.h"
-#include "engine/format.h"
+#include "host/format.h"
 #include "opbase/storage.h"
 #include "opdev/format_utils.h"
 #include "opdev/op_errno.h"

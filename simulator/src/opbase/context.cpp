@@ -8,8 +8,8 @@
 #include <mutex>
 #include <unordered_map>
 
-#include "engine/fork.h"
-#include "engine/format.h"
+#include "host/fork.h"
+#include "host/format.h"
 #include "log/log.h"
 #include "opbase/op_types.h"
 #include "opbase/storage.h"

@@ -12,7 +12,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "engine/fork.h"
+#include "engine/options.h"
+#include "host/fork.h"
 #include "opbase/executor.h"
 #include "opbase/storage.h"
 #include "opdev/op_executor.h"

@@ -7,8 +7,8 @@
 #include <optional>
 
 #include "engine/gm_shadow.h"
-#include "engine/launch.h"
 #include "engine/options.h"
+#include "launch/launch.h"
 #include "opbase/cast.h"
 #include "opbase/executor.h"
 #include "opbase/op_types.h"

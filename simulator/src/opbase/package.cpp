@@ -15,8 +15,8 @@
 #include <set>
 #include <sstream>
 
-#include "engine/fork.h"
 #include "graph/utils/type_utils.h"
+#include "host/fork.h"
 #include "opdev/op_errno.h"
 #include "opdev/op_log.h"
 #include "soc/soc.h"

@@ -5,7 +5,8 @@
 #include <cstring>
 #include <utility>
 
-#include "engine/format.h"
+#include "engine/options.h"
+#include "host/format.h"
 #include "opbase/context.h"
 #include "opbase/executor.h"
 #include "opdev/op_log.h"

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <thread>
 
-#include "engine/options.h"
+#include "host/options.h"
 
 namespace op::internal {
 namespace {

@@ -7,7 +7,7 @@
 #include <exception>
 
 #include "engine/gm_shadow.h"
-#include "engine/launch.h"
+#include "engine/options.h"
 #include "opbase/view.h"
 #include "opdev/format_utils.h"
 #include "opdev/op_log.h"

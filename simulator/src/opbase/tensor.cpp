@@ -4,7 +4,7 @@
 #include <mutex>
 #include <sstream>
 
-#include "engine/fork.h"
+#include "host/fork.h"
 #include "opbase/storage.h"
 #include "opdev/data_type_utils.h"
 #include "opdev/format_utils.h"

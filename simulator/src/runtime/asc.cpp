@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programs of .asc files: compiled for one architecture, and their launches have no return value.
 #include "aclsim/aclsim.h"
-#include "engine/finding.h"
+#include "findings/finding.h"
 #include "runtime/errors.h"
 #include "runtime/options.h"
 #include "soc/select.h"

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <string>
 
-#include "engine/pages.h"
+#include "host/pages.h"
 
 namespace aclsim {
 

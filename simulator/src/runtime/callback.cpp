@@ -10,8 +10,8 @@
 #include <deque>
 #include <map>
 
-#include "engine/fork.h"
-#include "engine/thrown.h"
+#include "host/fork.h"
+#include "host/thrown.h"
 #include "runtime/state.h"
 #include "runtime/stream.h"
 

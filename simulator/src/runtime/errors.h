@@ -8,7 +8,7 @@
 #include <string>
 
 #include "acl/acl.h"
-#include "engine/format.h"
+#include "host/format.h"
 #include "runtime/runtime.h"
 
 namespace aclsim {

@@ -3,9 +3,11 @@
 
 #include <chrono>
 
+#include "engine/options.h"
 #include "runtime/errors.h"
 #include "runtime/state.h"
 #include "runtime/stream.h"
+#include "timing/options.h"
 #include "timing/profile.h"
 
 namespace aclsim {

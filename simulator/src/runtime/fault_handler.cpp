@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-#include "engine/crash.h"
+#include "host/crash.h"
 #include "runtime/signal_text.h"
 #include "runtime/state.h"
 

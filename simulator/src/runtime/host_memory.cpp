@@ -3,7 +3,7 @@
 
 #include <cstdlib>
 
-#include "engine/pages.h"
+#include "host/pages.h"
 
 namespace aclsim {
 

@@ -12,9 +12,9 @@
 #include <mutex>
 #include <vector>
 
-#include "engine/crash.h"
-#include "engine/fork.h"
-#include "engine/pages.h"
+#include "host/crash.h"
+#include "host/fork.h"
+#include "host/pages.h"
 #include "runtime/misuse.h"
 
 namespace aclsim {

@@ -8,7 +8,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "engine/fork.h"
+#include "host/fork.h"
 #include "runtime/errors.h"
 
 namespace aclsim {

@@ -10,7 +10,7 @@
 #include "engine/gm_shadow.h"
 #include "engine/options.h"
 #include "engine/tiling_checks.h"
-#include "engine/touched.h"
+#include "launch/touched.h"
 #include "runtime/misuse.h"
 #include "runtime/state.h"
 #include "runtime/stream.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "engine/gm_shadow.h"
-#include "engine/launch.h"
+#include "engine/options.h"
 #include "runtime/fault_handler.h"
 #include "runtime/host_watch.h"
 #include "runtime/misuse.h"

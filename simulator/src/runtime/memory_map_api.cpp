@@ -4,7 +4,7 @@
 #include <thread>
 
 #include "engine/gm_shadow.h"
-#include "engine/launch.h"
+#include "engine/options.h"
 #include "runtime/misuse.h"
 #include "runtime/options.h"
 #include "runtime/state.h"

@@ -11,10 +11,10 @@
 #include <mutex>
 #include <unordered_map>
 
-#include "engine/fork.h"
 #include "engine/gm_shadow.h"
 #include "engine/options.h"
-#include "engine/writer.h"
+#include "host/fork.h"
+#include "launch/writer.h"
 #include "runtime/errors.h"
 #include "runtime/state.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/finding.h"
+#include "findings/finding.h"
 #include "runtime/device_memory.h"
 #include "runtime/pending.h"
 #include "runtime/runtime.h"

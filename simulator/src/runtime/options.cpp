@@ -1,32 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options, statistics and SoC facts: the part of aclsim.h that needs no device.
+// The table of options: what aclsimSetOption and the environment call them, which texts they take, who obeys them.
 #include "runtime/options.h"
 
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <charconv>
-#include <chrono>
 #include <cstdlib>
 #include <cstring>
-#include <map>
 #include <optional>
 
 #include "aclsim/aclsim.h"
-#include "checkers/writers.h"
-#include "engine/finding.h"
-#include "engine/launch.h"
+#include "engine/held.h"
 #include "engine/options.h"
-#include "engine/overlay.h"
-#include "engine/printed_findings.h"
+#include "findings/printed_findings.h"
+#include "host/format.h"
+#include "host/options.h"
+#include "launch/launch_line.h"
 #include "runtime/errors.h"
-#include "runtime/launch_counts.h"
-#include "runtime/misuse.h"
 #include "runtime/state.h"
+#include "soc/overlay.h"
 #include "soc/select.h"
 #include "timing/costs.h"
-#include "timing/profile.h"
-#include "timing/race_times.h"
+#include "timing/options.h"
 
 namespace aclsim {
 
@@ -48,17 +44,8 @@ std::atomic<const Soc*> chosenSoc{nullptr};
 std::atomic<const Soc*> environmentSoc{nullptr};  // as the last aclInit found it
 std::atomic<uint32_t> programArch{0};             // that this program's kernels are compiled for
 std::atomic<int64_t> chosenCores{-1};
-
-struct Counters {
-  std::atomic<uint64_t> launches{0};
-  std::atomic<uint64_t> gmReadBytes{0};
-  std::atomic<uint64_t> gmWriteBytes{0};
-  std::atomic<uint64_t> instructions{0};
-  std::atomic<uint64_t> ubPeakBytes{0};
-  std::atomic<uint64_t> kernelNanos{0};
-  std::atomic<uint32_t> blockDim{0};
-};
-Counters counters;
+std::atomic<bool> recovers{false};
+std::atomic<TilingBuffer> tilingBuffer{TilingBuffer::kCleared};
 
 // A set but empty variable counts as unset.
 const char* Environment(const char* name) {
@@ -330,22 +317,15 @@ int32_t SetOption(const Api& api, const std::string& name, const char* value) {
   return UnknownOption(api, name.c_str());
 }
 
-std::string SocJson(const Soc& soc) {
-  const auto number = [](uint64_t value) { return static_cast<unsigned long long>(value); };
-  const std::string memory = soc.memBytes != 0 ? std::to_string(soc.memBytes) : "null";
-  return Format(
-      "{\"name\":\"%s\",\"shortName\":\"%s\",\"npuArch\":%u,\"cceAicore\":%u,\"aicCores\":%u,"
-      "\"aivCores\":%u,"
-      "\"vecFreqMhz\":%u,\"ubBytes\":%llu,\"ubTilingBytes\":%llu,\"l1Bytes\":%llu,\"l0aBytes\":%"
-      "llu,"
-      "\"l0cBytes\":%llu,\"l2Bytes\":%llu,\"memBytes\":%s,\"dataCopyPad\":%s,\"bf16\":%s}",
-      soc.name.c_str(), soc.shortName.c_str(), soc.npuArch, soc.cceAicore, soc.aicCores,
-      soc.aivCores, soc.vecFreqMhz, number(soc.ubBytes), number(soc.ubTilingBytes),
-      number(soc.l1Bytes), number(soc.l0aBytes), number(soc.l0cBytes), number(soc.l2Bytes),
-      memory.c_str(), soc.dataCopyPad ? "true" : "false", soc.bf16 ? "true" : "false");
-}
-
 }  // namespace
+
+TilingBuffer BufferOfTiling() { return tilingBuffer; }
+
+void SetBufferOfTiling(TilingBuffer buffer) { tilingBuffer = buffer; }
+
+bool Recovers() { return recovers; }
+
+void SetRecovers(bool on) { recovers = on; }
 
 const Soc* SelectedSoc(std::string* why) {
   if (const Soc* soc = chosenSoc) {
@@ -435,33 +415,6 @@ uint64_t DeviceMemoryBytes() {
   return bytes != 0 ? bytes : kUnstatedMemory;
 }
 
-LaunchResult LaunchCounted(const KernelLaunch& launch) noexcept {
-  const auto begin = std::chrono::steady_clock::now();
-  LaunchResult result = Launch(launch);
-  if (CheckedMode()) {
-    AdoptPointerWrites(launch);
-    CheckGuardsAfter(launch, &result);
-    KeepUnwritten(launch, std::move(result.unwritten));
-  }
-  const auto nanos = std::chrono::duration_cast<std::chrono::nanoseconds>(
-      std::chrono::steady_clock::now() - begin);
-  counters.launches += 1;
-  try {
-    CountLaunch(launch.opType);
-  } catch (const std::exception&) {  // no memory to count in
-  }
-  counters.gmReadBytes += result.stats.gmReadBytes;
-  counters.gmWriteBytes += result.stats.gmWriteBytes;
-  counters.instructions += result.stats.instructions;
-  counters.kernelNanos += static_cast<uint64_t>(nanos.count());
-  counters.blockDim = result.stats.blockDim;
-  uint64_t peak = counters.ubPeakBytes;
-  while (peak < result.stats.ubPeakBytes &&
-         !counters.ubPeakBytes.compare_exchange_weak(peak, result.stats.ubPeakBytes)) {
-  }
-  return result;
-}
-
 }  // namespace aclsim
 
 using aclsim::Api;
@@ -501,171 +454,6 @@ const char* aclsimGetOption(const char* name) {
       return aclsim::UnknownOption(api, name);
     }
     text = aclsim::KeepForCaller(aclsim::ReturnedText::kOption, std::move(value));
-    return 0;
-  });
-  return text;
-}
-
-void aclsimResetStats() {
-  aclsim::Counters& counters = aclsim::counters;
-  counters.launches = counters.gmReadBytes = counters.gmWriteBytes = counters.instructions = 0;
-  counters.ubPeakBytes = counters.kernelNanos = 0;
-  counters.blockDim = 0;
-}
-
-void aclsimGetStats(aclsimLaunchStats* stats) {
-  if (stats == nullptr) {
-    return;
-  }
-  const aclsim::Counters& counters = aclsim::counters;
-  *stats = {};
-  stats->launches = counters.launches;
-  stats->gmReadBytes = counters.gmReadBytes;
-  stats->gmWriteBytes = counters.gmWriteBytes;
-  stats->instructions = counters.instructions;
-  stats->ubPeakBytes = counters.ubPeakBytes;
-  stats->kernelNanos = counters.kernelNanos;
-  stats->blockDim = counters.blockDim;
-}
-
-const char* aclsimFindings() {
-  const char* text = "[]";
-  Enter("aclsimFindings", [&](const Api&) -> int32_t {
-    text = aclsim::KeepForCaller(aclsim::ReturnedText::kFindings, aclsim::FindingsJson());
-    return 0;
-  });
-  return text;
-}
-
-const char* aclsimProfiles() {
-  const char* text = "[]";
-  Enter("aclsimProfiles", [&](const Api&) -> int32_t {
-    text = aclsim::KeepForCaller(aclsim::ReturnedText::kProfiles, aclsim::ProfilesJson());
-    return 0;
-  });
-  return text;
-}
-
-const char* aclsimProfileLines(size_t launch, const uint32_t* cores, size_t coreCount) {
-  const char* text = nullptr;
-  Enter("aclsimProfileLines", [&](const Api& api) -> int32_t {
-    if (coreCount > 0) {
-      ACLSIM_RETURN_IF_ERROR(api.NotNull(cores, "cores"));
-    }
-    std::string why;
-    std::string json = aclsim::ProfileLinesJson(launch, {cores, cores + coreCount}, &why);
-    if (json.empty()) {
-      return api.FailText(ACL_ERROR_INVALID_PARAM, why);
-    }
-    text = aclsim::KeepForCaller(aclsim::ReturnedText::kProfiles, std::move(json));
-    return 0;
-  });
-  return text;
-}
-
-const char* aclsimProfileChanges(size_t launch) {
-  const char* text = nullptr;
-  Enter("aclsimProfileChanges", [&](const Api& api) -> int32_t {
-    std::string why;
-    std::string json = aclsim::ProfileChangesJson(launch, &why);
-    if (json.empty()) {
-      return api.FailText(ACL_ERROR_INVALID_PARAM, why);
-    }
-    text = aclsim::KeepForCaller(aclsim::ReturnedText::kProfiles, std::move(json));
-    return 0;
-  });
-  return text;
-}
-
-const char* aclsimHeld() {
-  const char* text = "[]";
-  Enter("aclsimHeld", [&](const Api&) -> int32_t {
-    text = aclsim::KeepForCaller(aclsim::ReturnedText::kFindings, aclsim::HeldJson());
-    return 0;
-  });
-  return text;
-}
-
-void aclsimKeepWriters(int32_t on) { aclsim::KeepWriters(on != 0); }
-
-const char* aclsimWriters() {
-  const char* text = "[]";
-  Enter("aclsimWriters", [&](const Api&) -> int32_t {
-    text = aclsim::KeepForCaller(aclsim::ReturnedText::kFindings, aclsim::WritersJson());
-    return 0;
-  });
-  return text;
-}
-
-int32_t aclsimPaintWriters(size_t launch, size_t output, uint64_t elementBytes, uint64_t count,
-                           int32_t* cores, int64_t* pieces) {
-  return Enter(__func__, [&](const Api& api) -> int32_t {
-    if (count > 0) {
-      ACLSIM_RETURN_IF_ERROR(api.NotNull(cores, "cores"));
-      ACLSIM_RETURN_IF_ERROR(api.NotNull(pieces, "pieces"));
-    }
-    std::string why;
-    return aclsim::PaintWriters(launch, output, elementBytes, count, cores, pieces, &why)
-               ? 0
-               : api.FailText(ACL_ERROR_INVALID_PARAM, why);
-  });
-}
-
-void aclsimClearProfiles() { aclsim::ClearProfiles(); }
-
-int32_t aclsimWriteTrace(size_t launch, const uint32_t* cores, size_t coreCount, const char* path) {
-  return Enter(__func__, [&](const Api& api) -> int32_t {
-    ACLSIM_RETURN_IF_ERROR(api.NotNull(path, "path"));
-    if (coreCount > 0) {
-      ACLSIM_RETURN_IF_ERROR(api.NotNull(cores, "cores"));
-    }
-    std::string why;
-    if (!aclsim::WriteTrace(launch, {cores, cores + coreCount}, path, &why)) {
-      return api.FailText(ACL_ERROR_INVALID_PARAM, why);
-    }
-    return 0;
-  });
-}
-
-void aclsimClearFindings() {
-  aclsim::ClearFindings();
-  aclsim::ForgetMisuse();
-}
-
-const char* aclsimSocJson(const char* name) {
-  const char* text = nullptr;
-  Enter("aclsimSocJson", [&](const Api& api) -> int32_t {
-    // Leaked, so that the strings live as long as the process.
-    static const auto* rows = [] {
-      auto* made = new std::map<std::string, std::string>;
-      for (const aclsim::Soc& soc : aclsim::AllSocs()) {
-        (*made)[soc.name] = aclsim::SocJson(soc);
-      }
-      return made;
-    }();
-    const std::string wanted = name != nullptr ? std::string(name) : aclsim::CurrentSoc().name;
-    const auto row = rows->find(wanted);
-    if (row == rows->end()) {
-      return api.FailText(ACL_ERROR_INVALID_PARAM, aclsim::UnknownSocText(wanted));
-    }
-    text = row->second.c_str();
-    return 0;
-  });
-  return text;
-}
-
-const char* aclsimSocNames() {
-  const char* text = nullptr;
-  Enter("aclsimSocNames", [&](const Api&) -> int32_t {
-    static const auto* names = [] {
-      auto* made = new std::string("[");
-      for (const aclsim::Soc& soc : aclsim::AllSocs()) {
-        *made += (made->size() > 1 ? ",\"" : "\"") + soc.name + "\"";
-      }
-      *made += "]";
-      return made;
-    }();
-    text = names->c_str();
     return 0;
   });
   return text;

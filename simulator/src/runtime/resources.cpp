@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "runtime/options.h"
 #include "runtime/state.h"
 #include "runtime/stream.h"
 #include "soc/select.h"

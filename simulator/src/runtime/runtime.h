@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/launch.h"
+#include "launch/launch.h"
 
 namespace aclsim {
 

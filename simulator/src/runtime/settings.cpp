@@ -4,7 +4,7 @@
 #include <array>
 #include <cstring>
 
-#include "engine/options.h"
+#include "host/options.h"
 #include "runtime/state.h"
 #include "runtime/stream.h"
 #include "soc/soc.h"

@@ -10,9 +10,9 @@
 #include <fstream>
 #include <thread>
 
-#include "engine/fork.h"
-#include "engine/launch.h"
-#include "engine/printed_findings.h"
+#include "engine/options.h"
+#include "findings/printed_findings.h"
+#include "host/fork.h"
 #include "runtime/callback.h"
 #include "runtime/event.h"
 #include "runtime/fault_handler.h"

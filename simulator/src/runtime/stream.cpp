@@ -5,12 +5,12 @@
 #include <exception>
 #include <utility>
 
-#include "engine/fork.h"
-#include "engine/kernel_thread.h"
-#include "engine/options.h"
-#include "engine/printed_findings.h"
-#include "engine/thrown.h"
+#include "findings/printed_findings.h"
+#include "host/fork.h"
+#include "host/kernel_thread.h"
+#include "host/thrown.h"
 #include "runtime/errors.h"
+#include "runtime/options.h"
 
 namespace aclsim {
 

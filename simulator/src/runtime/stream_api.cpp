@@ -3,6 +3,7 @@
 #include <atomic>
 
 #include "aclsim/aclsim.h"
+#include "engine/options.h"
 #include "runtime/callback.h"
 #include "runtime/misuse.h"
 #include "runtime/state.h"

@@ -7,6 +7,7 @@
 
 #include "aclsim/aclsim.h"
 #include "engine/gm_shadow.h"
+#include "engine/options.h"
 #include "runtime/misuse.h"
 #include "runtime/options.h"
 #include "runtime/state.h"

@@ -10,8 +10,8 @@
 
 #include "acl/acl.h"
 #include "engine/gm_shadow.h"
-#include "engine/launch.h"
-#include "engine/pages.h"
+#include "engine/options.h"
+#include "host/pages.h"
 #include "runtime/device_memory.h"
 #include "runtime/errors.h"
 

@@ -10,9 +10,10 @@
 #include <vector>
 
 #include "engine/core.h"
-#include "engine/finding.h"
-#include "engine/host_threads.h"
-#include "engine/options.h"
+#include "engine/flag_numbers.h"
+#include "findings/finding.h"
+#include "host/host_threads.h"
+#include "host/options.h"
 #include "timing/profile_parts.h"
 
 namespace aclsim {

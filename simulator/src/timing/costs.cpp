@@ -6,8 +6,8 @@
 #include <map>
 #include <set>
 
-#include "engine/format.h"
-#include "engine/overlay.h"
+#include "host/format.h"
+#include "soc/overlay.h"
 
 namespace aclsim {
 

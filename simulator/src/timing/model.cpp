@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "engine/flag_numbers.h"
 #include "timing/l2.h"
 #include "timing/shares.h"
 

@@ -11,9 +11,10 @@
 #include <numeric>
 #include <utility>
 
-#include "engine/finding.h"
-#include "engine/fork.h"
-#include "engine/report_file.h"
+#include "findings/finding.h"
+#include "host/fork.h"
+#include "host/report_file.h"
+#include "timing/options.h"
 #include "timing/profile_parts.h"
 
 namespace aclsim {
@@ -27,8 +28,6 @@ struct Kept {
   std::deque<Profile> profiles;
 };
 PerProcess<Kept> kept;
-std::atomic<int> profileMode{-1};  // -1: not decided yet
-std::atomic<int> sensitivityMode{-1};
 std::atomic<int64_t> modelledNanos{0};
 
 // Whether scalar code may take more than a tenth of the estimate, were the scalar pipe no faster than this host.
@@ -161,30 +160,6 @@ void Report(const std::string& folder, size_t number, const Profile& profile, bo
 }
 
 }  // namespace
-
-bool ProfileMode() {
-  int mode = profileMode;
-  if (mode < 0) {
-    const char* text = std::getenv("ACLGRAD_SIM_PROFILE");
-    mode = text != nullptr && std::strcmp(text, "on") == 0 ? 1 : 0;
-    profileMode = mode;
-  }
-  return mode != 0;
-}
-
-void SetProfileMode(bool on) { profileMode = on ? 1 : 0; }
-
-bool SensitivityMode() {
-  int mode = sensitivityMode;
-  if (mode < 0) {
-    const char* text = std::getenv("ACLGRAD_SIM_SENSITIVITY");
-    mode = text != nullptr && std::strcmp(text, "on") == 0 ? 1 : 0;
-    sensitivityMode = mode;
-  }
-  return mode != 0;
-}
-
-void SetSensitivityMode(bool on) { sensitivityMode = on ? 1 : 0; }
 
 int64_t ModelledNanos() { return modelledNanos; }
 

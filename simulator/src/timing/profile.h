@@ -5,17 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "engine/launch.h"
+#include "engine/kernel_launch.h"
 #include "timing/model.h"
 
 namespace aclsim {
-
-// aclsimSetOption("profile"), else ACLGRAD_SIM_PROFILE.
-bool ProfileMode();
-void SetProfileMode(bool on);
-// Whether profiles say what each cost decides: aclsimSetOption("sensitivity"), else ACLGRAD_SIM_SENSITIVITY.
-bool SensitivityMode();
-void SetSensitivityMode(bool on);
 
 // Times a launch that has run and keeps the result; the last few keep their instructions for a trace.
 void KeepProfile(const KernelLaunch& launch, const LaunchStats& stats, std::vector<Tape> tapes);

@@ -8,7 +8,7 @@
 #include <tuple>
 #include <vector>
 
-#include "engine/finding.h"
+#include "findings/finding.h"
 #include "timing/profile_parts.h"
 
 namespace aclsim {

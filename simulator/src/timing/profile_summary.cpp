@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/finding.h"
+#include "findings/finding.h"
 #include "timing/l2.h"
 #include "timing/profile_parts.h"
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/finding.h"
-#include "engine/report_file.h"
+#include "findings/finding.h"
+#include "host/report_file.h"
 #include "timing/profile_parts.h"
 
 namespace aclsim {

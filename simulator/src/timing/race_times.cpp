@@ -3,9 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
-#include <cstdlib>
-#include <cstring>
 #include <deque>
 #include <map>
 #include <optional>
@@ -17,8 +14,6 @@
 namespace aclsim {
 
 namespace {
-
-std::atomic<int> raceTimes{-1};  // -1: not decided yet
 
 constexpr double kAround = 0.35;      // of what lies between the ends, before and behind them
 constexpr double kLeastAround = 100;  // cycles
@@ -215,18 +210,6 @@ class Timeline {
 };
 
 }  // namespace
-
-bool RaceTimes() {
-  int mode = raceTimes;
-  if (mode < 0) {
-    const char* text = std::getenv("ACLGRAD_SIM_RACE_TIMES");
-    mode = text != nullptr && std::strcmp(text, "on") == 0 ? 1 : 0;
-    raceTimes = mode;
-  }
-  return mode != 0;
-}
-
-void SetRaceTimes(bool on) { raceTimes = on ? 1 : 0; }
 
 void AddTimelines(const KernelLaunch& launch, const std::vector<Tape>& tapes,
                   std::vector<Finding>* findings) {

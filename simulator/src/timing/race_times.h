@@ -4,14 +4,10 @@
 
 #include <vector>
 
-#include "engine/finding.h"
+#include "findings/finding.h"
 #include "timing/tape.h"
 
 namespace aclsim {
-
-// aclsimSetOption("race_times"), else ACLGRAD_SIM_RACE_TIMES: launches in checked mode keep tapes for that.
-bool RaceTimes();
-void SetRaceTimes(bool on);
 
 // Gives each finding of two instructions that are known by number its timeline: JSON of
 // {"mhz","begin","end","lanes":[[core,"VECTOR"],...],"ends":[[lane,begin,end],...] in the order of at and related,

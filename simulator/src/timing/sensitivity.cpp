@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "engine/finding.h"
-#include "engine/host_threads.h"
-#include "engine/options.h"
+#include "findings/finding.h"
+#include "host/host_threads.h"
+#include "host/options.h"
 #include "timing/profile_parts.h"
 
 namespace aclsim {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// As device/host_level.h says. Every level has the same results to the last bit: orders of additions and the rounding of
+// As host/level.h says. Every level has the same results to the last bit: orders of additions and the rounding of
 // quotients are part of them.
 #include "timing/shares.h"
 
-#include "device/host_level.h"
+#include "host/level.h"
 
 namespace aclsim::ACLSIM_LEVEL {
 

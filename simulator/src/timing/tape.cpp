@@ -8,9 +8,11 @@
 #include <span>
 #include <utility>
 
-#include "device/lanes.h"
-#include "engine/finding.h"
+#include "engine/dtypes.h"
+#include "engine/flag_numbers.h"
+#include "findings/finding.h"
 #include "timing/model.h"
+#include "timing/options.h"
 #include "timing/profile.h"
 
 namespace aclsim {
@@ -22,8 +24,6 @@ constexpr size_t kRecent = 32;        // instructions that a pipe can have under
 constexpr size_t kScalarLines = 512;  // 32 KiB
 // The compiler's own flags, clear of the kernel's.
 constexpr uint32_t kAutomaticFlag = 0x80000000u;
-
-thread_local TapeObserver* current = nullptr;
 
 // Whether an instruction takes it lane by lane; scratch is as large as the kernel has room.
 bool IsOperand(const Access& access) { return !access.table && access.use != Use::kSpoil; }
@@ -65,16 +65,14 @@ TapeObserver::TapeObserver(const Soc& soc, Tape* tape, std::atomic<uint64_t>* wr
       schedule_(soc.npuArch),
       began_(ModelledNanos()),
       writes_(writes) {
-  current = this;
   Rest(ChipCostsOf(soc).evidence, "bandwidths", kDecides);
   Rest(CopyLawOf(soc).evidence, "copies", kDecides);
 }
 
-TapeObserver::~TapeObserver() { current = nullptr; }
-
-TapeObserver* TapeObserver::Current() { return current; }
-
-double TapeObserver::Nanoseconds(const Core& core) {
+std::optional<double> TapeObserver::Now(const Core& core) {
+  if (!ProfileMode()) {
+    return std::nullopt;
+  }
   if (clock_ == nullptr) {
     clock_ = std::make_unique<CoreClock>(*tape_, ModelCostsOf(soc_));
   }
@@ -281,7 +279,10 @@ void TapeObserver::AddVector(Record& record) {
   }
 }
 
-void TapeObserver::AddLeftOut(Core& core) {
+void TapeObserver::OnLeftOut(Core& core) {
+  if (!ProfileMode()) {
+    return;
+  }
   Record record;
   record.name = leftOut_.try_emplace(core.instruction, Format("%s, left out", core.instruction))
                     .first->second.c_str();

@@ -134,7 +134,7 @@ struct Tape {
   BankConflicts conflicts;
   uint64_t polledBytes =
       0;                  // of GM that copies read while a core waited for another one: in no step
-  double ownSeconds = 0;  // of the host, for scalar code between calls; see engine/own_time.h
+  double ownSeconds = 0;  // of the host, for scalar code between calls; see host/own_time.h
   uint64_t vectorBytes = 0;  // that vector instructions read and wrote
   double queueCycles = 0;    // of the scalar pipe, for queue operations
   double coldCycles = 0;     // and for code that runs for the first time
@@ -154,21 +154,19 @@ class TapeObserver : public Observer {
  public:
   // writes: to GM so far, by all cores of the launch.
   TapeObserver(const Soc& soc, Tape* tape, std::atomic<uint64_t>* writes);
-  ~TapeObserver() override;
+  ~TapeObserver() override = default;
   TapeObserver(const TapeObserver&) = delete;
   TapeObserver& operator=(const TapeObserver&) = delete;
-  // That of the core which this host thread runs; null where none has a tape.
-  static TapeObserver* Current();
-  // A call that is left out after a fault takes time on hardware, which nobody knows.
-  void AddLeftOut(Core& core);
-  // Nanoseconds on the device by now, as the model has them of the core alone.
-  double Nanoseconds(const Core& core);
   void OnIssue(const Core& core, Record& record) override;
   void OnIssueSync(const Core& core, const SyncEvent& event) override;
   void OnRecord(Core& core, const Record& record) override;
   void OnRead(Core& core, const void* value, uint32_t bytes) override;
   void OnCacheClean(Core& core, uint64_t begin, uint64_t end) override;
+  // It takes time on hardware, which nobody knows.
+  void OnLeftOut(Core& core) override;
   void OnEnd(Core& core) override;
+  // As the model has them of the core alone; of a launch that is profiled.
+  std::optional<double> Now(const Core& core) override;
   VectorTimer* Timer() override { return soc_.npuArch == kRegisterArch ? &schedule_ : nullptr; }
 
  private:

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "device/lanes.h"
+#include "engine/dtypes.h"
 
 namespace aclsim {
 

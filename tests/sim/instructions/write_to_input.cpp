@@ -2,8 +2,8 @@
 // Kernels that write into their input, launched with the regions that an operator's launch has.
 #include <cstring>
 
-#include "engine/launch.h"
 #include "kernel_operator.h"
+#include "launch/launch.h"
 
 extern "C" __global__ void writes_its_input(GM_ADDR input, GM_ADDR output) {
   AscendC::TPipe pipe;

@@ -6,7 +6,7 @@
 #include <cstdarg>
 
 #include "acl/acl_rt.h"
-#include "engine/format.h"
+#include "host/format.h"
 #include "runtime/runtime.h"
 
 namespace {

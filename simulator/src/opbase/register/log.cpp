@@ -13,8 +13,8 @@
 
 #include "base/alog_pub.h"
 #include "base/plog.h"
-#include "engine/format.h"
 #include "graph/utils/type_utils.h"
+#include "host/format.h"
 #include "runtime/runtime.h"
 
 namespace {

@@ -16,18 +16,18 @@
 #include <typeinfo>
 #include <utility>
 
-#include "engine/crash.h"
-#include "engine/fault.h"
-#include "engine/finding.h"
-#include "engine/fork.h"
-#include "engine/format.h"
-#include "engine/options.h"
 #include "exe_graph/runtime/infer_datatype_context.h"
 #include "exe_graph/runtime/infer_shape_context.h"
 #include "exe_graph/runtime/tiling_context.h"
 #include "exe_graph/runtime/tiling_parse_context.h"
+#include "findings/fault.h"
+#include "findings/finding.h"
+#include "host/crash.h"
+#include "host/fork.h"
+#include "host/format.h"
 #include "platform/platform_infos_def.h"
 #include "register/tilingdata_base.h"
+#include "runtime/options.h"
 #include "runtime/runtime.h"
 #include "soc/soc.h"
 

@@ -8,7 +8,7 @@
 #include <deque>
 #include <mutex>
 
-#include "engine/fork.h"
+#include "host/fork.h"
 #include "register/op_def_factory.h"
 
 namespace aclsim {

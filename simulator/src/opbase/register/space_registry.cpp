@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/registry/op_impl_space_registry_v2.h"
-#include "engine/fork.h"
+#include "host/fork.h"
 #include "opbase/register/registry.h"
 #include "runtime/runtime.h"
 

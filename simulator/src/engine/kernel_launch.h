@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// One launch of a kernel: what it runs on, and what observers make of it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "findings/finding.h"
+#include "soc/soc.h"
+
+namespace aclsim {
+
+// kConstant and kGlobal are arrays of the kernel's own source.
+enum class RegionKind { kInput, kOutput, kWorkspace, kTiling, kConstant, kGlobal };
+constexpr bool IsGlobal(RegionKind kind) {
+  return kind == RegionKind::kConstant || kind == RegionKind::kGlobal;
+}
+// What nobody writes: it needs no order.
+constexpr bool IsReadOnly(RegionKind kind) {
+  return kind == RegionKind::kTiling || kind == RegionKind::kConstant;
+}
+
+// Bytes of GM that the kernel may touch, at their backing address. Anything outside every region is a fault.
+struct GmRegion {
+  RegionKind kind = RegionKind::kInput;
+  uint8_t* addr = nullptr;
+  uint64_t bytes = 0;
+  std::string name;    // as the op definition names it: "grad_softmax", "workspace", ...
+  bool whole = false;  // an output that the launch writes from end to end
+  uint32_t width = 0;  // bytes of an element; 0: unknown
+};
+
+struct KernelLaunch {
+  std::string opType;           // "SoftmaxGrad", for messages
+  const void* entry = nullptr;  // extern "C" __global__ function of the kernel library
+  // Calls the kernel with args, in place of entry: a kernel of this process, whatever its parameters are. entry then only says
+  // where its code is.
+  std::function<void(const std::vector<uint8_t*>& args)> body;
+  std::vector<uint8_t*> args;  // backing addresses in order: inputs, outputs, workspace, tiling
+  std::vector<GmRegion> regions;
+  uint32_t blockDim = 1;
+  uint64_t tilingKey = 0;
+  bool twin = false;       // by tikicpulib.h
+  std::string tilingText;  // printed with a fault; may be empty
+  const Soc* soc = nullptr;
+};
+
+// Traffic and instruction counts of one launch; zero in fast mode except for blockDim.
+struct LaunchStats {
+  uint64_t gmReadBytes = 0;
+  uint64_t gmWriteBytes = 0;
+  uint64_t instructions = 0;
+  uint32_t blockDim = 0;
+  uint64_t ubPeakBytes = 0;
+};
+
+// Memory that a launch may have been meant to fill and has left unwritten in part.
+struct UnwrittenMemory {
+  const uint8_t* begin = nullptr;
+  const uint8_t* end = nullptr;
+  Finding finding;  // counts once the host reads the memory
+};
+
+// Bytes of GM that a launch has used, at their backing address.
+struct GmTouch {
+  uint64_t begin = 0;
+  uint64_t end = 0;
+  bool write = false;
+};
+
+}  // namespace aclsim

@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/crash.h"
+
+#include <dlfcn.h>
+#include <execinfo.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <iterator>
+#include <memory>
+#include <mutex>
+
+#include "host/format.h"
+#include "host/pages.h"
+
+namespace aclsim {
+
+namespace {
+
+constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+constexpr int kMaxFrames = 48;
+constexpr size_t kHandlerStackBytes = 64 << 10;
+constexpr uintptr_t kLargestFrame = 64 << 20;
+constexpr size_t kGuardBytes = 4096;
+constexpr size_t kBrim = 64;  // of the guard: where this is gone, so may be what lies above
+constexpr unsigned char kGuardByte = 0xA7;
+// The allocator's code in glibc, in front of malloc and from there on. What lies in front of that starts
+// threads and raises signals, and is in any stack.
+constexpr uintptr_t kBeforeMalloc = 32 << 10;
+constexpr uintptr_t kFromMalloc = 8 << 10;
+
+struct Frame {
+  sigjmp_buf back;
+  int signal;
+  int code;
+  uintptr_t address;
+  void* stack[kMaxFrames];
+  int depth;
+  ThreadProgress* progress;    // null: the watchdog leaves it alone
+  const unsigned char* guard;  // between the code of others and this; null before it runs
+  size_t overrun;
+};
+
+struct sigaction previous[std::size(kSignals)];
+struct sigaction previousStuck;
+uintptr_t allocator = 0;
+std::atomic<ExplainSignal> explainSignal{nullptr};
+// Where a signal in code of others continues; null outside of that. initial-exec: a first access from the
+// handler must not allocate.
+thread_local Frame* volatile current __attribute__((tls_model("initial-exec"))) = nullptr;
+
+void* ProgramCounter(const void* context) {
+  const auto& machine = static_cast<const ucontext_t*>(context)->uc_mcontext;
+#if defined(__x86_64__)
+  return reinterpret_cast<void*>(machine.gregs[REG_RIP]);
+#elif defined(__aarch64__)
+  return reinterpret_cast<void*>(machine.pc);
+#else
+  static_cast<void>(machine);
+  return nullptr;
+#endif
+}
+
+// Raised by what the thread does, not sent by somebody.
+bool IsOwn(const siginfo_t* info) {
+  return info->si_code > 0 || (info->si_signo == SIGABRT && info->si_code == SI_TKILL);
+}
+
+bool IsInAllocator(const void* at) {
+  const auto address = reinterpret_cast<uintptr_t>(at);
+  return address + kBeforeMalloc > allocator && address < allocator + kFromMalloc;
+}
+
+// Bytes of the guard up to the last that has another value.
+size_t Overrun(const unsigned char* guard) {
+  size_t bytes = guard == nullptr ? 0 : kGuardBytes;
+  while (bytes > 0 && guard[bytes - 1] == kGuardByte) {
+    --bytes;
+  }
+  return bytes;
+}
+
+bool IsBeyondGuard(size_t overrun) {
+  if (overrun + kBrim <= kGuardBytes) {
+    return false;
+  }
+  constexpr char kText[] =
+      "aclgrad: code of an operator has written far past the end of a local array: the stack of "
+      "its callers is gone, "
+      "and with it the process. Next: build it with -fsanitize=address, or look at the arrays that "
+      "its sizes index\n";
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, kText, sizeof(kText) - 1);
+  return true;
+}
+
+// Keeps what Crash tells. False: the heap is damaged, and its lock may be taken, or the stack; nothing could go on.
+bool Keep(Frame* frame, const siginfo_t* info, const void* context) {
+  frame->overrun = Overrun(frame->guard);
+  if (IsBeyondGuard(frame->overrun)) {
+    return false;
+  }
+  frame->signal = info->si_signo;
+  frame->code = info->si_code;
+  frame->address = reinterpret_cast<uintptr_t>(info->si_addr);
+  frame->depth = StackInSignal(frame->stack, kMaxFrames, context);
+  return std::none_of(frame->stack, frame->stack + frame->depth, IsInAllocator);
+}
+
+// To whoever handled the signal before.
+void PassOn(const struct sigaction& before, int number, siginfo_t* info, void* context) {
+  if ((before.sa_flags & SA_SIGINFO) != 0) {
+    before.sa_sigaction(number, info, context);
+  } else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN) {
+    before.sa_handler(number);
+  } else {
+    signal(number, SIG_DFL);
+    raise(number);  // delivered on return; also right for a signal that somebody sent
+  }
+}
+
+std::atomic<MendFault> mendFault{nullptr};
+
+void OnSignal(int number, siginfo_t* info, void* context) {
+  if (const MendFault mend = mendFault; number == SIGSEGV && mend != nullptr && IsOwn(info)) {
+    const int before = errno;
+    const bool mended = mend(info, context);
+    errno = before;
+    if (mended) {
+      return;
+    }
+  }
+  if (Frame* frame = current; frame != nullptr && IsOwn(info) && Keep(frame, info, context)) {
+    siglongjmp(frame->back, 1);
+  }
+  const auto index = std::find(std::begin(kSignals), std::end(kSignals), number) - kSignals;
+  const struct sigaction& before = previous[index];
+  const int savedErrno = errno;
+  const ExplainSignal explain = explainSignal;
+  if (IsOwn(info) && explain != nullptr && explain(info)) {
+    // The instruction runs again under the previous disposition: a core dump or a debugger sees the real place.
+    sigaction(number, &before, nullptr);
+  } else {
+    PassOn(before, number, info, context);
+  }
+  errno = savedErrno;
+}
+
+void OnStuck(int number, siginfo_t* info, void* context) {
+  const int savedErrno = errno;
+  Frame* const frame = current;
+  // A process may have two copies of this library.
+  if (info->si_code != SI_QUEUE || info->si_value.sival_ptr != &stuckToken) {
+    if ((previousStuck.sa_flags & SA_SIGINFO) != 0 || previousStuck.sa_handler != SIG_IGN) {
+      PassOn(previousStuck, number, info, context);
+    }
+  } else if (frame != nullptr && frame->progress != nullptr &&
+             frame->progress->EndsAt(ProgramCounter(context)) && Keep(frame, info, context)) {
+    siglongjmp(frame->back, 1);
+  }
+  errno = savedErrno;
+}
+
+void Install() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    void* frame = nullptr;
+    backtrace(&frame, 1);  // the first call loads a library, which a handler must not
+    allocator = reinterpret_cast<uintptr_t>(dlsym(RTLD_DEFAULT, "malloc"));
+    struct sigaction action = {};
+    action.sa_sigaction = OnSignal;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < std::size(kSignals); ++i) {
+      sigaction(kSignals[i], &action, &previous[i]);
+    }
+    action.sa_sigaction = OnStuck;
+    action.sa_flags |= SA_RESTART;  // it may come while the simulator is at work
+    sigaction(kStuckSignal, &action, &previousStuck);
+  });
+}
+
+// A thread whose stack is full has no room for a handler; threads of streams block signals.
+class HandlerStack {
+ public:
+  HandlerStack() {
+    sigset_t stuck;
+    sigemptyset(&stuck);
+    sigaddset(&stuck, kStuckSignal);
+    pthread_sigmask(SIG_UNBLOCK, &stuck, nullptr);
+    stack_t now{};
+    if (sigaltstack(nullptr, &now) == 0 && (now.ss_flags & SS_DISABLE) != 0) {
+      memory_ = std::make_unique<char[]>(kHandlerStackBytes);
+      const stack_t own{memory_.get(), 0, kHandlerStackBytes};
+      sigaltstack(&own, nullptr);
+    }
+  }
+  ~HandlerStack() {
+    stack_t now{};
+    if (memory_ != nullptr && sigaltstack(nullptr, &now) == 0 && now.ss_sp == memory_.get()) {
+      const stack_t none{nullptr, SS_DISABLE, 0};
+      sigaltstack(&none, nullptr);
+    }
+  }
+
+ private:
+  std::unique_ptr<char[]> memory_;
+};
+
+bool IsBelowStack(uintptr_t address) {
+  pthread_attr_t attributes;
+  void* low = nullptr;
+  size_t bytes = 0;
+  if (pthread_getattr_np(pthread_self(), &attributes) != 0) {
+    return false;
+  }
+  pthread_attr_getstack(&attributes, &low, &bytes);
+  pthread_attr_destroy(&attributes);
+  const auto lowest = reinterpret_cast<uintptr_t>(low);
+  return address < lowest + PageBytes() && address + kLargestFrame > lowest;
+}
+
+class Watched {
+ public:
+  Watched(ThreadProgress* progress, const void* library)
+      : progress_(progress), outer_(progress != nullptr ? progress->Begin(library) : nullptr) {}
+  ~Watched() {
+    if (progress_ != nullptr) {
+      progress_->End(outer_);
+    }
+  }
+
+ private:
+  ThreadProgress* const progress_;
+  const void* const outer_;
+};
+
+// What writes past the end of a local array meets the guard before anything that the simulator needs: this frame is below all
+// others. Says what was met.
+__attribute__((noinline)) size_t RunGuarded(Frame* frame, void (*call)(const void*),
+                                            const void* code) {
+  unsigned char guard[kGuardBytes];
+  std::memset(guard, kGuardByte, sizeof(guard));
+  frame->guard = guard;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  asm volatile("" : : "r"(guard) : "memory");
+  call(code);
+  asm volatile("" : : "r"(guard) : "memory");
+  return Overrun(guard);
+}
+
+// noinline keeps the work out of the frame that sigsetjmp may return to twice.
+__attribute__((noinline)) void Enter(Frame* frame, void (*call)(const void*), const void* code) {
+  Frame* const outer = current;
+  current = frame;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  try {
+    const size_t overrun = RunGuarded(frame, call, code);
+    if (IsBeyondGuard(overrun)) {
+      abort();
+    }
+    frame->overrun = overrun;
+  } catch (...) {
+    current = outer;
+    throw;
+  }
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  current = outer;
+}
+
+}  // namespace
+
+int StackInSignal(void** stack, int most, const void* context) {
+  void** end = stack + backtrace(stack, most);
+  if (void** at = std::find(stack, end, ProgramCounter(context)); at != end) {
+    end = std::copy(at, end, stack);  // without the handlers, which may be those of others
+    // The other frames are return addresses, one past a call.
+    *stack = static_cast<char*>(*stack) + 1;
+  }
+  return static_cast<int>(end - stack);
+}
+
+namespace {
+
+std::string SignalText(const Crash& crash) {
+  switch (crash.signal) {
+    case SIGFPE:
+      return crash.code == FPE_INTDIV ? "SIGFPE, a division by zero" : "SIGFPE";
+    case SIGILL:
+      return "SIGILL, an illegal instruction";
+    case SIGABRT:
+      return "SIGABRT, of abort or assert";
+    case kStuckSignal:
+      return Format("an endless loop, ended after %.1f s of processor time", crash.seconds);
+    default:
+      break;
+  }
+  const char* name = crash.signal == SIGBUS ? "SIGBUS" : "SIGSEGV";
+  return IsBelowStack(crash.address)
+             ? Format("%s, a stack that is full", name)
+             : Format("%s at address 0x%zx", name, static_cast<size_t>(crash.address));
+}
+
+}  // namespace
+
+std::string CrashText(const Crash& crash) {
+  if (crash.overrun == 0) {
+    return SignalText(crash);
+  }
+  const std::string what =
+      Format("it wrote past the end of a local array, over %zu bytes of its callers' stack",
+             crash.overrun);
+  return crash.signal == 0 ? what : SignalText(crash) + "; before that " + what;
+}
+
+std::optional<Crash> RunForeign(const void* library, void (*call)(const void*), const void* code) {
+  Install();
+  thread_local HandlerStack handlerStack;
+  Frame frame;
+  frame.guard = nullptr;
+  frame.overrun = 0;
+  frame.progress = library != nullptr ? &ThreadProgress::OfThread() : nullptr;
+  const Watched watched(frame.progress, library);
+  Frame* const outer = current;
+  if (sigsetjmp(frame.back, 1) != 0) {
+    current = outer;
+    Crash crash{frame.signal, frame.code, frame.address,
+                std::vector<void*>(frame.stack, frame.stack + frame.depth)};
+    if (frame.signal == kStuckSignal) {
+      crash.stuck = frame.progress->How();
+      crash.seconds = frame.progress->Seconds();
+    }
+    crash.overrun = frame.overrun;
+    return crash;
+  }
+  Enter(&frame, call, code);
+  if (frame.overrun > 0) {
+    Crash crash;
+    crash.overrun = frame.overrun;
+    crash.stack = {static_cast<char*>(const_cast<void*>(library)) + 1};
+    return crash;
+  }
+  return std::nullopt;
+}
+
+void SetMendFault(MendFault mend) { mendFault = mend; }
+
+bool HandlesSegv() {
+  struct sigaction now = {};
+  return sigaction(SIGSEGV, nullptr, &now) == 0 && (now.sa_flags & SA_SIGINFO) != 0 &&
+         now.sa_sigaction == OnSignal;
+}
+
+void InstallCrashHandler(ExplainSignal explain) {
+  explainSignal = explain;
+  Install();
+}
+
+BlockedSignals::BlockedSignals() {
+  sigset_t all;
+  sigfillset(&all);
+  for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}) {
+    sigdelset(&all, fault);
+  }
+  pthread_sigmask(SIG_SETMASK, &all, &before_);
+}
+
+BlockedSignals::~BlockedSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+}  // namespace aclsim
