@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Rooms of the Python package and who imports whom, read from the sources.
+"""Rooms of the Python package and of the simulator, and who needs whom, read from the sources.
 
-``scripts/rooms.py`` prints the picture of docs/design.md (Mermaid), ``--write`` puts it there.
-tests/null/test_rooms.py holds the package to it.
+``scripts/rooms.py`` prints the pictures of docs/design.md (Mermaid), ``--write`` puts them there.
+tests/null/test_rooms.py holds both to them.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from aclgrad.common import files
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "python" / "aclgrad"
+SIMULATOR = ROOT / "simulator" / "src"
 PAGE = ROOT / "docs" / "design.md"
-BEGIN, END = "<!-- rooms: begin -->", "<!-- rooms: end -->"
 
 Graph = dict[str, set[str]]
 
@@ -94,9 +94,25 @@ def circle(graph: Graph) -> list[str]:
     return next((found for name in sorted(graph) if (found := visit(name, []))), [])
 
 
-def picture(graph: Graph) -> str:
-    """Rooms as a Mermaid graph; what others on the way import too is left out."""
-    rooms = between_rooms(graph)
+def includes(source: Path = SIMULATOR) -> Graph:
+    """Which rooms the files of each of the simulator's rooms include headers of."""
+    rooms: Graph = {path.name: set() for path in source.iterdir() if path.is_dir()}
+    for path in sorted(source.rglob("*.[ch]*")):
+        name = path.relative_to(source).parts[0]
+        for header in re.findall(r'^\s*#\s*include "(\w+)/', path.read_text("utf-8"), re.M):
+            if name in rooms and header in rooms:
+                rooms[name].add(header)
+    return {name: wanted - {name} for name, wanted in rooms.items()}
+
+
+def may_include(page: str) -> Graph:
+    """Which rooms each of the simulator's may include, by the table of docs/design.md."""
+    rows = re.findall(r"^\| `src/(\w+)` \|[^|]*\|[^|]*\|([^|]*)\|$", page, re.M)
+    return {name: set(re.findall(r"\w+", re.sub(r"\(.*?\)", "", words))) for name, words in rows}
+
+
+def picture(rooms: Graph) -> str:
+    """Rooms as a Mermaid graph; what others on the way need too is left out."""
 
     def reach(name: str) -> set[str]:
         return set().union(*({other} | reach(other) for other in rooms[name]))
@@ -112,22 +128,27 @@ def picture(graph: Graph) -> str:
     return "\n".join([*lines, "```"])
 
 
-def fill(page: str, text: str) -> str:
-    """The page with the picture between its marks."""
-    return re.sub(
-        f"{re.escape(BEGIN)}.*?{re.escape(END)}", f"{BEGIN}\n{text}\n{END}", page, flags=re.S
-    )
+def pictures() -> dict[str, str]:
+    """The pictures by their marks in the page."""
+    return {"rooms": picture(between_rooms(imports())), "simulator": picture(includes())}
+
+
+def fill(page: str) -> str:
+    """The page with the pictures of today between their marks."""
+    for name, text in pictures().items():
+        begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
+        page = re.sub(f"{begin}.*?{end}", f"{begin}\n{text}\n{end}", page, flags=re.S)
+    return page
 
 
 def main() -> None:
-    """Print or write the picture."""
+    """Print or write the pictures."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--write", action="store_true", help="put it into docs/design.md")
-    text = picture(imports())
+    parser.add_argument("--write", action="store_true", help="put them into docs/design.md")
     if parser.parse_args().write:
-        files.write(PAGE, fill(PAGE.read_text(encoding="utf-8"), text), str(PAGE))
+        files.write(PAGE, fill(PAGE.read_text(encoding="utf-8")), str(PAGE))
     else:
-        print(text)
+        print(*pictures().values(), sep="\n\n")
 
 
 if __name__ == "__main__":
