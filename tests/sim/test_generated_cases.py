@@ -300,6 +300,43 @@ def test_a_shape_that_is_too_large(tmp_path: Path) -> None:
     assert "InferShapeContext" in places[0]["text"]
 
 
+def test_a_dtype_that_is_declared_otherwise(tmp_path: Path) -> None:
+    """An output that the kernel leaves also shows its dtypes where inference gives others."""
+    declared = 'this->Output("y").ParamType(REQUIRED).DataType({ge::DT_DOUBLE})'
+    root = project(tmp_path, "PlantedAdd", {"x": "FLOAT", "w": "FLOAT"}, PLANTED)
+    (source,) = (root / "op_host").glob("*.cpp")
+    text = source.read_text()
+    inferred = "[](gert::InferDataTypeContext* c) { return c->SetOutputDataType(0, ge::DT_FLOAT); }"
+    shapes = "this->SetInferShape(ge::Shapes);"
+    assert shapes in text
+    text = text.replace(shapes, f"{shapes}\n    this->SetInferDataType({inferred});")
+    text, edits = re.subn(r'this->Output\("y"\)[^;]*?DataType\(\{[^}]*\}\)', declared, text)
+    assert edits == 1, text
+    source.write_text(text)
+    found = check(root, status=1)
+    (unwritten,) = (one for one in found["findings"] if one["kind"] == "output-unwritten")
+    (place,) = (one for one in unwritten["related"] if one["instruction"] == "definition")
+    assert place["note"] == "says float64, where dtype inference gives float32"
+    assert "DataType({ge::DT_DOUBLE})" in place["text"], place
+
+
+def test_parameters_in_another_order(tmp_path: Path) -> None:
+    """A kernel that takes the definition's parameters in another order is shown by each error."""
+    root = project(tmp_path, "PlantedAdd", {"x": "FLOAT", "w": "FLOAT"}, PLANTED)
+    (source,) = (root / "op_kernel").glob("*.cpp")
+    text = source.read_text()
+    assert "GM_ADDR x, GM_ADDR w, GM_ADDR y" in text
+    source.write_text(
+        text.replace("GM_ADDR x, GM_ADDR w, GM_ADDR y", "GM_ADDR y, GM_ADDR x, GM_ADDR w")
+    )
+    found = check(root, status=1)
+    errors = [one for one in found["findings"] if one["severity"] == "error"]
+    assert errors
+    for error in errors:
+        (place,) = (one for one in error["related"] if one["instruction"] == "planted_add")
+        assert place["note"] == "takes y, x, w, where the definition has x, w, y"
+
+
 GATHER = """
   const auto table = Of<float>(x, uint64_t(t.rows) * t.cols);
   const auto rows = Of<int32_t>(index, t.other);

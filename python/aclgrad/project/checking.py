@@ -33,6 +33,7 @@ from aclgrad.common.files import text_of
 from aclgrad.errors import AclgradError, AclnnError
 from aclgrad.project import building, running
 from aclgrad.project.auto_sync import Assumed, assume
+from aclgrad.project.definition_places import with_definition
 from aclgrad.project.definition_rules import inference_place
 from aclgrad.project.generated import (
     CLEAN,
@@ -221,6 +222,8 @@ def _work(
             known = {item.key for item in found}
             found += tuple(item for item in late.findings if item.key not in known)
         errors = findings.errors_of(found)
+        if not guessed:
+            found = with_definition(found, device, builder, op, row, case.inputs, case.attrs)
         answer["status"] = FAULTY if errors else status
         answer["found"] = [dataclasses.asdict(item) for item in found]
         if judge and status == CLEAN:

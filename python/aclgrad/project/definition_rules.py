@@ -69,6 +69,18 @@ def _listed(calls: str) -> int:
     return found[1].count("DT_") if found else 0
 
 
+def dtypes_place(sources: Sources, op_type: str, kind: str, item: Mapping[str, Any]) -> str:
+    """Where a definition gives the dtypes of an ``input`` or ``output``: ``file:line``."""
+    where = _place_of(sources, op_type, kind, item, other_soc=False)
+    path, _, line = where.rpartition(":")
+    if not path:
+        return ""
+    # The list is behind the name, on the same line or on one of the next.
+    rest = text_of(Path(path)).splitlines()[int(line) - 1 :]
+    behind = next((at for at, text in enumerate(rest) if "DataType" in text), 0)
+    return f"{path}:{int(line) + behind}"
+
+
 def inference_place(sources: Sources, op_type: str) -> str:
     """Where the shape inference of an operator begins: ``file:line``."""
     texts = {path: text_of(path) for path in (*sources.host, *sources.helpers)}

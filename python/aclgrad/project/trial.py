@@ -23,6 +23,7 @@ from aclgrad.golden.limits import Tolerance
 from aclgrad.golden.precision import Element, Report, compare, measure
 from aclgrad.project import building, golden_file, running
 from aclgrad.project.checking import finding_from_json, isolated
+from aclgrad.project.definition_places import with_definition
 from aclgrad.project.definition_rules import inference_place
 from aclgrad.project.golden_file import GoldenError, GoldenFile, ShapeError
 from aclgrad.project.grid import ProjectCase
@@ -267,6 +268,10 @@ def _run_case(
         return running.flat(result)
 
     checked = check_findings(device, subject.stem, compute, seeds, unset)
+    named = with_definition(
+        checked.findings, device, subject.builder, subject.op, case.row, inputs, case.call.attrs
+    )
+    checked = dataclasses.replace(checked, findings=named)
     errors = [finding for finding in checked.findings if finding.severity == ERROR]
     stats = stats or device.stats()
     launched = stats is None or stats.launches > 0

@@ -87,6 +87,11 @@ def by_label(label: str) -> DType:
     return _BY_LABEL[label]
 
 
+def by_acl(number: int) -> DType | None:
+    """The dtype of a number of ``aclDataType``; none for a number that no tensor has."""
+    return next((dtype for dtype in _BY_LABEL.values() if dtype.acl == number), None)
+
+
 def known(name: str) -> bool:
     """Whether there is an array of a dtype that a definition spells DT_..."""
     return name.removeprefix("DT_") in _BY_LABEL

@@ -358,6 +358,7 @@ const GmRegion* Core::GlobalOf(const void* addr) {
 void Core::ThrowGmOutOfBounds(const GmRegion* region, const void* addr, std::string detail,
                               std::string advice) const {
   KernelFault fault{kGmOutOfBounds, std::move(detail), std::move(advice), CaptureStack(), {}, ""};
+  if (region != nullptr) fault.buffer = region->name;
   // An address outside of all memory belongs to the tensor that begins nearest below it.
   const GlobalTensorCall* made = nullptr;
   for (const GlobalTensorCall& call : globalTensors) {
@@ -595,6 +596,7 @@ Finding Core::FindingOf(const KernelFault& fault) const {
     finding.related.push_back({"", end.instruction, end.note, FindKernelLine(end.stack)});
   }
   finding.detail = fault.detail;
+  finding.buffer = fault.buffer;
   finding.advice = fault.advice;
   finding.soc = soc.name;
   finding.tiling = launch.tilingText;

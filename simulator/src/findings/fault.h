@@ -23,8 +23,9 @@ struct KernelFault {
   std::string advice;  // what hardware would do and how to mend it
   std::vector<void*> stack;
   std::vector<FaultEnd> related;
-  const char* pipe = "";  // where it is known
-  bool endsCore = false;  // in any case
+  const char* pipe = "";    // where it is known
+  bool endsCore = false;    // in any case
+  std::string buffer = {};  // as the kernel or the operator names it
 };
 
 // The current return addresses, innermost first.

@@ -127,6 +127,7 @@ std::string Op(const gert::OpImplEntry& entry, const std::string& soc) {
   std::string text =
       "{\"type\": " + Quote(entry.type) + ", \"tiling\": " + Word(entry.tiling != nullptr) +
       ", \"inferShape\": " + Word(entry.inferShape != nullptr) +
+      ", \"inferDataType\": " + Word(entry.inferDataType != nullptr) +
       ", \"defined\": " + Word(entry.def.has_value()) + ", \"inferenceReads\": " +
       List(entry.inferenceReads, [](int32_t index) { return std::to_string(index); }) +
       ", \"tilingReads\": " +

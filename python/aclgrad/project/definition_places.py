@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where a definition and the rest of an operator disagree: lines that explain an error which the
+kernel then shows.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from aclgrad.common.files import text_of
+from aclgrad.findings import ERROR, Finding, Place
+from aclgrad.project import building, running
+from aclgrad.project.definition_rules import dtypes_place
+from aclgrad.project.entry import entries
+from aclgrad.runtime.device import Device
+from aclgrad.spec import dtypes
+
+
+def with_definition(
+    found: tuple[Finding, ...],
+    device: Device,
+    builder: building.Builder,
+    op: Mapping[str, Any],
+    row: Sequence[str],
+    inputs: Sequence[running.Param],
+    attrs: Mapping[str, Any],
+) -> tuple[Finding, ...]:
+    """Findings, where an error also has the line of a kernel whose parameters are in another order
+    than the definition's, and one about an output the line that declares its dtype, where dtype
+    inference gives another one.
+    """
+    if not any(item.severity == ERROR for item in found):
+        return found
+    order = _order(builder, op)
+    dtypes_of = _declared(device, builder, op, row, inputs, attrs)
+
+    def explained(item: Finding) -> Finding:
+        if item.severity != ERROR:
+            return item
+        places = (*order, *dtypes_of.get(item.buffer, ()))
+        return dataclasses.replace(item, related=(*item.related, *places))
+
+    return tuple(explained(item) for item in found)
+
+
+def _order(builder: building.Builder, op: Mapping[str, Any]) -> tuple[Place, ...]:
+    """The entry of a kernel that has the definition's parameters in another order."""
+    source = builder.kernel_source(op)
+    text = text_of(source)
+    declared = tuple(item["name"] for item in (*op["inputs"], *op["outputs"]))
+    for entry in entries(text).values():
+        taken = tuple(name for name in entry.params if name in declared)
+        at = re.search(rf"\b{entry.name}\s*\(", text)
+        if at is None or taken == declared or sorted(taken) != sorted(declared):
+            continue
+        note = f"takes {', '.join(taken)}, where the definition has {', '.join(declared)}"
+        line = text.count("\n", 0, at.start()) + 1
+        shown = text.splitlines()[line - 1].strip()
+        return (Place("", entry.name, note, str(source), line, shown),)
+    return ()
+
+
+def _declared(
+    device: Device,
+    builder: building.Builder,
+    op: Mapping[str, Any],
+    row: Sequence[str],
+    inputs: Sequence[running.Param],
+    attrs: Mapping[str, Any],
+) -> dict[str, tuple[Place, ...]]:
+    """Outputs of another dtype than inference gives, with the line of their DataType list."""
+    if not op.get("inferDataType") or any(item["kind"] == "dynamic" for item in op["outputs"]):
+        return {}
+    counts = [1] * len(op["outputs"])
+    inferred = running.infer(device, builder.host_library, op, inputs, attrs, counts)
+    places: dict[str, tuple[Place, ...]] = {}
+    for item, word, param in zip(op["outputs"], row[len(op["inputs"]) :], inferred, strict=True):
+        declared = dtypes.by_label(word.removeprefix("DT_"))
+        given = dtypes.by_acl(param[0][1]) if param else declared
+        where = dtypes_place(builder.sources, op["type"], "output", item)
+        if given in (None, declared) or not where:
+            continue
+        file, _, line = where.rpartition(":")
+        text = text_of(Path(file)).splitlines()[int(line) - 1].strip()
+        note = f"says {declared.name}, where dtype inference gives {given.name}"
+        places[item["name"]] = (Place("", "definition", note, file, int(line), text),)
+    return places
