@@ -16,6 +16,7 @@ from aclgrad.findings import ERROR, Finding, Place
 from aclgrad.project import building, running
 from aclgrad.project.definition_rules import dtypes_place
 from aclgrad.project.entry import entries
+from aclgrad.project.words import Param
 from aclgrad.runtime.device import Device
 from aclgrad.spec import dtypes
 
@@ -26,7 +27,7 @@ def with_definition(
     builder: building.Builder,
     op: Mapping[str, Any],
     row: Sequence[str],
-    inputs: Sequence[running.Param],
+    inputs: Sequence[Param],
     attrs: Mapping[str, Any],
 ) -> tuple[Finding, ...]:
     """Findings, where an error also has the line of a kernel whose parameters are in another order
@@ -69,7 +70,7 @@ def _declared(
     builder: building.Builder,
     op: Mapping[str, Any],
     row: Sequence[str],
-    inputs: Sequence[running.Param],
+    inputs: Sequence[Param],
     attrs: Mapping[str, Any],
 ) -> dict[str, tuple[Place, ...]]:
     """Outputs of another dtype than inference gives, with the line of their DataType list."""
