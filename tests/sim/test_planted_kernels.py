@@ -41,6 +41,7 @@ def planted(text: str, behind: str, **names: str) -> str:
 def cases(project: Path, *words: object, status: int = 0) -> list[dict[str, Any]]:
     """What `aclgrad test` says of each case."""
     text = aclgrad("test", *words, "--json", cwd=project, status=status)
+    assert "{" in text, f"{project}: no JSON in {text!r}"
     return list(json.loads(text[text.index("{") :].splitlines()[0])["cases"])
 
 

@@ -188,101 +188,144 @@ def explore(
     """Find out which styles of inputs the operator takes, and run the shapes in those. Styles that
     are ``known`` of another dtype are not sought again.
     """
-    itemsize = dtypes.by_label(row[0].removeprefix("DT_")).numpy.itemsize if row else 4
-    cores, ub = chip(soc)
-    tried = Tried()
-    seen: set[str] = set()
+    explorer = _Explorer(op, row, soc, run, until_taken, fast)
+    taken = [*known] or explorer.styles_taken()
+    if not known and not fast:
+        taken += explorer.alone(taken)
+        explorer.switch(taken)
+    for place, first in enumerate(taken):
+        flat = explorer.try_shapes(first, brief=fast or bool(known) or place > 0)
+        explorer.seek_tiles([*([(1,)] if flat else []), first.base], first)
+    return explorer.tried
 
-    def fresh(recipes: Iterable[Recipe]) -> list[Case]:
-        found = {case.label: case for case in (made(op, row, recipe) for recipe in recipes)}
+
+class _Explorer:
+    """Runs an operator of one row of dtypes on ever more generated cases, each once."""
+
+    def __init__(
+        self,
+        op: Mapping[str, Any],
+        row: Sequence[str],
+        soc: str,
+        run: Run,
+        until_taken: Run,
+        fast: bool,
+    ) -> None:
+        self.op, self.row, self.fast = op, row, fast
+        self.run, self.until_taken = run, until_taken
+        first = row[0].removeprefix("DT_") if row else "FLOAT"
+        self.itemsize = dtypes.by_label(first).numpy.itemsize
+        self.cores, self.ub = chip(soc)
+        self.tried = Tried()
+        self._seen: set[str] = set()
+
+    def _fresh(self, recipes: Iterable[Recipe]) -> list[Case]:
+        """Cases that were not made before and are not too large."""
+        found = {case.label: case for case in (made(self.op, self.row, one) for one in recipes)}
         new = [
             case
             for label, case in found.items()
-            if label not in seen and case.reach <= _MOST_ELEMENTS
+            if label not in self._seen and case.reach <= _MOST_ELEMENTS
         ]
-        seen.update(found)
+        self._seen.update(found)
         return new
 
-    def add(given: Sequence[Case], runner: Run) -> list[Outcome]:
+    def _add(self, given: Sequence[Case], runner: Run) -> list[Outcome]:
         got = runner(given)
-        tried.cases += given[: len(got)]
-        tried.outcomes += got
+        self.tried.cases += given[: len(got)]
+        self.tried.outcomes += got
         return got
 
-    taken = [*known]
-    # One element, and one axis, go in styles too that the operator does not take otherwise.
-    several = [base for base in BASES if len(base) > 1]
-    for bases in (several, [base for base in BASES if len(base) == 1], [(1,)]):
-        if taken:
-            break
-        optional = any(item["kind"] == "optional" for item in op["inputs"])
-        for given in (False, True) if optional else (False,):
-            for style in styles(op, row):
-                if len(taken) >= _MOST_STYLES * (1 + given) or (fast and taken):
-                    break
-                found = fresh(Recipe(base, style, given) for base in bases)
-                taken += _first_taken(found, add(found, until_taken))
-    if not known and not fast:
-        names = [item["name"].lower() for item in op["inputs"] if item["kind"] == "optional"]
-        if len(names) > 1 and taken:
-            # Some may not be given together.
-            for name in names[:_MOST_ALONE]:
-                found = fresh(
-                    dataclasses.replace(taken[0], optionals=True, alone=name, style=style)
-                    for style in dict.fromkeys((taken[0].style, *styles(op, row)))
-                )
-                taken += _first_taken(found, add(found, until_taken))
-        add(fresh(_switches(op, taken)), run)
-    for place, first in enumerate(taken):
-        brief = fast or bool(known) or place > 0
-        wanted = [*shapes(itemsize, cores, brief)]
+    def _taken(self, recipes: Iterable[Recipe]) -> list[Recipe]:
+        """The first of some recipes that the operator takes, if there is one."""
+        found = self._fresh(recipes)
+        return _first_taken(found, self._add(found, self.until_taken))
+
+    def styles_taken(self) -> list[Recipe]:
+        """Styles of inputs that the operator takes, on shapes of several axes if it does."""
+        taken: list[Recipe] = []
+        optional = any(item["kind"] == "optional" for item in self.op["inputs"])
+        # One element, and one axis, go in styles too that the operator does not take otherwise.
+        several = [base for base in BASES if len(base) > 1]
+        for bases in (several, [base for base in BASES if len(base) == 1], [(1,)]):
+            if taken:
+                break
+            for given in (False, True) if optional else (False,):
+                for style in styles(self.op, self.row):
+                    if len(taken) >= _MOST_STYLES * (1 + given) or (self.fast and taken):
+                        break
+                    taken += self._taken(Recipe(base, style, given) for base in bases)
+        return taken
+
+    def alone(self, taken: Sequence[Recipe]) -> list[Recipe]:
+        """Recipes with one optional input each, as some may not be given together."""
+        names = [item["name"].lower() for item in self.op["inputs"] if item["kind"] == "optional"]
+        if len(names) < 2 or not taken:
+            return []
+        first = taken[0]
+        found: list[Recipe] = []
+        for name in names[:_MOST_ALONE]:
+            found += self._taken(
+                dataclasses.replace(first, optionals=True, alone=name, style=style)
+                for style in dict.fromkeys((first.style, *styles(self.op, self.row)))
+            )
+        return found
+
+    def switch(self, taken: Sequence[Recipe]) -> None:
+        """Try each attribute that chooses between two ways the other way."""
+        self._add(self._fresh(_switches(self.op, taken)), self.run)
+
+    def _wanted(self, first: Recipe, brief: bool) -> list[Shape]:
+        wanted = [*shapes(self.itemsize, self.cores, brief)]
         if len(first.base) > 2:
             # It may take no fewer axes.
             tails = [(1,) * len(first.base), tuple(range(2, 2 + len(first.base)))]
             wanted += [*tails, (*first.base[:-1], first.base[-1] + 1)]
         # A core may have several tiles because it has many rows, or because its rows are long.
-        wanted.append(long_row((2, 1), itemsize, ub))
+        wanted.append(long_row((2, 1), self.itemsize, self.ub))
         if not brief:
             # Those that UB holds once may not fit with all that a kernel keeps of a row.
-            wanted += [long_row(first.base, itemsize, ub // part) for part in (1, 4)]
+            wanted += [long_row(first.base, self.itemsize, self.ub // part) for part in (1, 4)]
             if len(first.base) > 1:
-                wanted.append(long_rows(first.base, itemsize, cores, ub))
-        flat = False
+                wanted.append(long_rows(first.base, self.itemsize, self.cores, self.ub))
+        return wanted
+
+    def try_shapes(self, first: Recipe, *, brief: bool) -> bool:
+        """Run a style on many shapes; where most are refused, on shapes that its rows may need.
+        Whether one axis was taken, which can be split anywhere.
+        """
+        wanted, flat = self._wanted(first, brief), False
         for change in (None, _doubled, _whole):
             if change is not None:
                 wanted = [change(base, first.base) for base in wanted]
-            found = fresh(dataclasses.replace(first, base=base) for base in wanted)
-            got = add(found, run)
-            tried.left += len(found) - len(got)
-            # One axis where that is taken: it can be split anywhere.
-            flat = flat or any(
-                outcome.taken and case.recipe and len(case.recipe.base) == 1
-                for case, outcome in zip(found, got, strict=False)
-            )
-            wanted = [
-                case.recipe.base
-                for case, outcome in zip(found, got, strict=False)
-                if outcome.status == REFUSED and case.recipe
-            ]
+            found = self._fresh(dataclasses.replace(first, base=base) for base in wanted)
+            got = self._add(found, self.run)
+            self.tried.left += len(found) - len(got)
+            ran = [(case.recipe, out) for case, out in zip(found, got, strict=False) if case.recipe]
+            flat = flat or any(out.taken and len(recipe.base) == 1 for recipe, out in ran)
+            wanted = [recipe.base for recipe, out in ran if out.status == REFUSED]
             if 2 * len(wanted) < len(found):
                 break
-        tried.refused += len(wanted)
-        for start in [*([(1,)] if flat else []), first.base]:
-            if tried.tiles:
-                break
-            for base in ladder(start, itemsize, cores, ub):
+        self.tried.refused += len(wanted)
+        return flat
+
+    def seek_tiles(self, starts: Sequence[Shape], first: Recipe) -> None:
+        """Run ever larger shapes until a core has several tiles."""
+        for start in starts:
+            if self.tried.tiles:
+                return
+            for base in ladder(start, self.itemsize, self.cores, self.ub):
                 changed = (base, _doubled(base, first.base), _whole(base, first.base))
-                step = fresh(dataclasses.replace(first, base=other) for other in changed)
-                got = add(step, until_taken)
-                tried.left += bool(step) and not got
+                step = self._fresh(dataclasses.replace(first, base=other) for other in changed)
+                got = self._add(step, self.until_taken)
+                self.tried.left += bool(step) and not got
                 if not got or got[-1].status == REFUSED:
                     break
                 # No tile has room for the largest.
-                largest = math.prod(base) * itemsize > cores * ub
+                largest = math.prod(base) * self.itemsize > self.cores * self.ub
                 if got[-1].pieces >= _PIECES or got[-1].status != CLEAN or largest:
-                    tried.tiles = True
+                    self.tried.tiles = True
                     break
-    return tried
 
 
 def _first_taken(cases: Sequence[Case], outcomes: Sequence[Outcome]) -> list[Recipe]:
