@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tiling function of the element-wise family: from the tiling context to the pure function of
-// elementwise_tiling.h and back.
+// This file declares the tiling function of the element-wise family. It reads the tiling context,
+// calls the pure function of elementwise_tiling.h and writes the plan back.
 #ifndef OP_HOST_COMMON_ELEMENTWISE_CONTEXT_H_
 #define OP_HOST_COMMON_ELEMENTWISE_CONTEXT_H_
 
@@ -14,17 +14,19 @@
 
 namespace optiling {
 
-// Plans for the SoC of the context. Sets block dim, tiling key and a workspace of nothing, and fills data, which may be a part
-// of the operator's own struct. `inputs`: how many tensors the kernel reads. Reports what is wrong before it fails.
+// PlanElementwise plans for the SoC of the context. It sets block dim, tiling key and an empty
+// workspace, and fills `data`, which may be part of the operator's own struct. The kernel reads
+// `inputs` tensors. It reports what is wrong before it fails.
 ge::graphStatus PlanElementwise(gert::TilingContext* context, const char* op, int64_t elements,
                                 uint32_t elementBytes, uint32_t inputs, uint64_t key,
                                 ElementwiseTilingData* data);
-// The same for an operator whose inputs, named in their order, have one shape and one dtype, with the key ELEMENTWISE_FULL_LOAD.
+// TileElementwise is PlanElementwise for inputs of one shape and one dtype, named in their order,
+// with the key ELEMENTWISE_FULL_LOAD.
 ge::graphStatus TileElementwise(gert::TilingContext* context, const char* op,
                                 const std::vector<const char*>& inputs,
                                 ElementwiseTilingData* data);
 
-// "total":1, ... "resultsPastL2":0,
+// Returns the fields as JSON: "total":1, ... "resultsPastL2":0,
 std::string JsonFields(const ElementwiseTilingData& data);
 // Prints tiling data as a JSON object: what <OpType>TilingJson returns.
 int64_t ElementwiseTilingJson(const void* data, uint64_t size, char* json, uint64_t jsonSize);

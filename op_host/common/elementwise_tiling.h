@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tiling of the element-wise family (op_kernel/common/elementwise.h): a pure function of element count, dtype and SoC.
+// MakeElementwisePlan is the tiling of the element-wise family (op_kernel/common/elementwise.h): a
+// pure function of element count, dtype and SoC.
 #ifndef OP_HOST_COMMON_ELEMENTWISE_TILING_H_
 #define OP_HOST_COMMON_ELEMENTWISE_TILING_H_
 
@@ -18,7 +19,8 @@ struct ElementwisePlan {
   uint64_t ubBytes = 0;
 };
 
-// inputs: how many tensors the kernel reads. Returns an empty string, or what is wrong and what would be right.
+// Plans a kernel that reads `inputs` tensors. Returns an empty string, or what is wrong and what
+// would be right.
 std::string MakeElementwisePlan(const char* op, int64_t total, uint32_t elementBytes,
                                 uint32_t inputs, const SocFacts& soc, ElementwisePlan* plan);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The buffers that an element-wise operator keeps in UB (op_kernel/common/elementwise.h).
+// UbOf gives the buffers that an element-wise operator keeps in UB
+// (op_kernel/common/elementwise.h).
 #ifndef OP_HOST_COMMON_ELEMENTWISE_UB_H_
 #define OP_HOST_COMMON_ELEMENTWISE_UB_H_
 
@@ -10,8 +11,9 @@ namespace elementwise {
 
 using namespace common;
 
-// fp32 lanes of two operands lie kApartLanes further apart than a tile of `lanes` elements is long. Two 16-bit inputs leave
-// room for the fp32 result in their own buffer.
+// Operands in fp32 lie kApartLanes further apart than a tile of `lanes` elements is long, so that
+// they start in different bank groups. Two 16-bit inputs leave room for the fp32 result in their
+// own buffer.
 HOST_AND_DEVICE TileUb UbOf(int64_t lanes, int64_t elementBytes, int64_t inputs) {
   const bool fp32 = elementBytes == kFloatBytes;
   const int64_t apart = lanes + kApartLanes;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans of full load: a tile holds the whole axis, and every byte of GM moves once. kLayouts is the table by which a layout
-// is chosen.
+// This file plans full load: a tile holds the whole axis, and every byte of GM moves once. kLayouts
+// is the table by which a layout is chosen.
 #include "common/full_load_tiling.h"
 
 #include <algorithm>
@@ -60,8 +60,9 @@ void FullLoadPlanner::PlanRegisters() {
   Take(rows, RegisterLanes(rows), budget(rows));
 }
 
-// StreamStep is the number of slabs by which tiles of streams grow, and 0 where slabs are not transposed. Where slabs that are
-// whole blocks together do not fit, streams are padded: each is a piece of GM, which is worth it from a line on.
+// StreamStep returns the number of slabs by which a tile of streams grows, or 0 where slabs are not
+// transposed. Where no tile of streams that are whole blocks fits, streams are padded and copied
+// one by one, which pays where each has a GM line.
 int64_t FullLoadPlanner::StreamStep() const {
   if (masked_ || view_.reduce == 1) {
     return 0;
@@ -71,8 +72,8 @@ int64_t FullLoadPlanner::StreamStep() const {
   const bool isShort = view_.inner > 1
                            ? view_.inner % blockLanes_ != 0
                            : (soc_.wholeBlocksOnly ? odd : IsOdd()) && view_.reduce <= kMaxShortRow;
-  int64_t wholeStep =
-      BlockRows();  // a stream is whole slabs and whole blocks, and has LeastStream elements
+  // A stream is whole slabs and whole blocks, and has LeastStream elements or more.
+  int64_t wholeStep = BlockRows();
   while (wholeStep * Slab() < LeastStream()) {
     wholeStep *= 2;
   }
@@ -85,7 +86,8 @@ int64_t FullLoadPlanner::StreamStep() const {
     return odd && most >= 2 * kStreams ? kStreams : 0;
   }
   if (view_.inner == 1) {
-    // Few rows of a core would not fill the streams. The sums of padded rows are the same.
+    // A core with few rows would not fill the streams. Its rows are padded instead, with the same
+    // sums.
     const bool many = rowsOfCore >= kPipelineTiles * kStreams;
     return IsOdd() && many && bytes_ < kFloatBytes && most >= 2 * kStreams ? kStreams : 0;
   }
@@ -93,7 +95,9 @@ int64_t FullLoadPlanner::StreamStep() const {
   return view_.inner % blockLanes_ != 0 && line ? kStreams : 0;
 }
 
-// 16 streams of so many slabs have StreamLanes elements: an odd number of blocks each where the slabs are no whole blocks.
+// StreamLanes returns the elements of 16 streams that hold `slabs` slabs together. A stream that is
+// no whole blocks is padded to an odd number of them: the 16 blocks that one transposition reads
+// then lie in different bank groups.
 int64_t FullLoadPlanner::StreamLanes(int64_t slabs) const {
   const int64_t count = slabs / kStreams * Slab();
   const int64_t least = LeastStream();
@@ -103,7 +107,8 @@ int64_t FullLoadPlanner::StreamLanes(int64_t slabs) const {
   return kStreams * (soc_.wholeBlocksOnly ? AlignUp(length, least) : length);
 }
 
-// A tile has MostStreams slabs at most, a multiple of `step`. A repeat of TransDataTo5HD moves a block of each stream.
+// MostStreams returns the most slabs of a tile, a multiple of `step`. TransDataTo5HD takes a block
+// of each stream in a repeat, so its repeats limit streams besides UB.
 int64_t FullLoadPlanner::MostStreams(int64_t step) const {
   const int64_t perLane = 6 * bytes_ + 2 * kFloatBytes;
   int64_t most = AlignDown(usable_ / perLane / Slab(), step);
@@ -191,7 +196,7 @@ SideBySide SideBySideOf(const RowReduceCase& wanted) {
       FullLoadPlanner(wanted, &unused).IsTransposed()) {
     return {};
   }
-  // A row gets as many periods as leave little of the last row without data: whole repeats of them, if there are such.
+  // A row takes as many periods as leave little of the last row empty, preferably whole repeats.
   const int64_t periods = CeilDiv(view.reduce * view.inner, period);
   const int64_t most = Min(periods, kSideBySideLanes / period);
   const auto wastes = [periods](int64_t inRow) {

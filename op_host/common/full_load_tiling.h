@@ -42,7 +42,8 @@ class FullLoadPlanner : private RowReducePlanner {
                       : view_.reduce <= MostColumnLanes() / LeastColumns();
   }
 
-  // Packed tiles take longer to compute, which few tiles do not hide. The sums are those of padded rows.
+  // Packed tiles take longer to compute, which only many tiles hide. Padded rows have the same
+  // sums.
   bool IsPacked() const {
     const int64_t most = MostPackedRows();
     const int64_t cores = CoresFor(view_.outer);
@@ -78,14 +79,14 @@ class FullLoadPlanner : private RowReducePlanner {
     budget_ = budget;
   }
 
-  // Registers.
+  // --- Registers
   int64_t LeastInRegisters() const { return IsOdd() ? kMinOddRegisterRow : kMinRegisterRow; }
   int64_t RegisterLanes(int64_t rows) const {
     return AlignUp(rows * view_.reduce,
                    rowreduce::LiesFlat(view_.reduce, bytes_) ? kRepeatLanes : blockLanes_);
   }
 
-  // Padded and packed rows.
+  // --- Padded and packed rows
   UbBudget RowsBudget(int64_t rows, int64_t lanes, bool packed) const {
     UbBudget budget = BudgetOf(RowsUbOf(Tile(rows, lanes), packed));
     if (masked_) {
@@ -94,7 +95,8 @@ class FullLoadPlanner : private RowReducePlanner {
     }
     return budget;
   }
-  // Each lane of a tile takes so many bytes of UB: y and g twice, the result, and two fp32 lanes of 16-bit types.
+  // LaneBytes is what each lane of a tile takes of UB: y and g twice, the result, and two fp32
+  // lanes of 16-bit types.
   int64_t LaneBytes() const { return 5 * bytes_ + (bytes_ < kFloatBytes ? 2 * kFloatBytes : 0); }
   // A padded row is whole blocks in its own type, or in fp32 where it is a multiple of 8.
   int64_t PaddedRow() const {
@@ -108,7 +110,7 @@ class FullLoadPlanner : private RowReducePlanner {
     return packs_ && view_.inner == 1 && IsOdd() &&
            (bytes_ == kFloatBytes || view_.reduce <= shortRow || view_.reduce >= kMinLongRow);
   }
-  // So many rows are whole blocks together.
+  // BlockRows rows or slabs are the fewest that are whole blocks together.
   int64_t BlockRows() const { return blockLanes_ / std::gcd(Slab(), blockLanes_); }
   // A tile of packed rows may begin and end within a block, and has its first results a second time behind the last.
   int64_t PackedLanes(int64_t rows) const {
@@ -130,7 +132,7 @@ class FullLoadPlanner : private RowReducePlanner {
   }
   int64_t OnLines(int64_t rows, int64_t most) const;
 
-  // Transposed.
+  // --- Transposed
   int64_t Slab() const { return view_.reduce * view_.inner; }
   int64_t LeastStream() const { return soc_.wholeBlocksOnly ? kLeastLegacyStream : kStreams; }
   int64_t StreamStep() const;
@@ -140,7 +142,7 @@ class FullLoadPlanner : private RowReducePlanner {
     return BudgetOf(TransposedUbOf(Tile(1, lanes)));
   }
 
-  // Columns.
+  // --- Columns
   bool InRegisters() const {
     return rowreduce::ColumnsInRegisters(soc_.registers, view_.inner, side_.rows);
   }
@@ -154,7 +156,8 @@ class FullLoadPlanner : private RowReducePlanner {
     const int64_t apart = bytes_ < kFloatBytes ? rowreduce::kWorkApart * kFloatBytes : 0;
     return TileLanesDown((usable_ - apart) / LaneBytes());
   }
-  // Where R rows of so many columns do not fit, chunks of wider ones are better.
+  // LeastColumns is the narrowest tile worth having. Where R rows of it do not fit, chunks of wider
+  // columns are faster.
   int64_t LeastColumns() const {
     const int64_t bytes = waits_ ? kHalfLineBytes : kSplitColumnBytes;
     return Min(AlignUp(view_.inner, blockLanes_), bytes / bytes_);

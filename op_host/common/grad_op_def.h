@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the operator definitions have in common: floating-point tensors in ND, a result that is like
+// This file has what the operator definitions share: floating-point tensors in ND, a result like
 // the first input, a kernel for dynamic shapes.
 #ifndef OP_HOST_COMMON_GRAD_OP_DEF_H_
 #define OP_HOST_COMMON_GRAD_OP_DEF_H_
@@ -26,13 +26,13 @@ inline ge::graphStatus InferDataTypeLikeFirst(gert::InferDataTypeContext* contex
   return context->SetOutputDataType(0, context->GetInputDataType(0));
 }
 
-// One dtype per column: column i of every tensor belongs together.
+// Column i of all tensors is one combination of dtypes.
 inline OpParamDef& DescribeTensor(OpParamDef& tensor, const std::vector<ge::DataType>& dtypes) {
   const std::vector<ge::Format> formats(dtypes.size(), ge::FORMAT_ND);
   return tensor.ParamType(REQUIRED).DataType(dtypes).Format(formats).UnknownShapeFormat(formats);
 }
 
-// owner: an OpDef, or the OpAICoreConfig of a SoC that takes other dtypes.
+// `owner` is an OpDef, or the OpAICoreConfig of a SoC that takes other dtypes.
 template <typename Owner>
 void DescribeTensors(Owner& owner, std::initializer_list<const char*> inputs, const char* output,
                      const std::vector<ge::DataType>& dtypes) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a tiling function reads from its context before the pure part takes over.
+// These functions read what a tiling needs from its context before the pure part takes over.
 #ifndef OP_HOST_COMMON_PLATFORM_FACTS_H_
 #define OP_HOST_COMMON_PLATFORM_FACTS_H_
 
@@ -15,7 +15,8 @@
 
 namespace optiling {
 
-// For messages. Only versions that CANN 8.1 names as well: the later ones are not worth an #ifdef.
+// SocName is for messages. It lists the versions that CANN 8.1 names as well: the later ones are
+// not worth an #ifdef.
 inline const char* SocName(platform_ascendc::SocVersion version) {
   switch (version) {
     case platform_ascendc::SocVersion::ASCEND910B:
@@ -29,7 +30,7 @@ inline const char* SocName(platform_ascendc::SocVersion version) {
   }
 }
 
-// 0 after reporting a dtype that no kernel takes.
+// Returns 0 after reporting a dtype that no kernel takes.
 inline uint32_t ElementBytes(gert::TilingContext* context, const char* tensor, ge::DataType dtype) {
   switch (dtype) {
     case ge::DT_FLOAT:
@@ -44,7 +45,7 @@ inline uint32_t ElementBytes(gert::TilingContext* context, const char* tensor, g
   }
 }
 
-// Inputs of one shape and one dtype.
+// AlikeInputs are inputs of one shape and one dtype.
 struct AlikeInputs {
   const gert::Shape* shape = nullptr;
   uint32_t elementBytes = 0;
@@ -82,7 +83,7 @@ inline ge::graphStatus ReadSocFacts(gert::TilingContext* context, SocFacts* soc)
   soc->cores = platform.GetCoreNumAiv();
   soc->wholeBlocksOnly = version == platform_ascendc::SocVersion::ASCEND310P ||
                          version == platform_ascendc::SocVersion::ASCEND910;
-  // By name: CANN 8.1 has no enumerator for it.
+  // The name has to decide: CANN 8.1 has no enumerator for Ascend 950.
   std::string family;
   soc->registers = platformInfo->GetPlatformResWithLock("version", "Short_SoC_version", family) &&
                    (family == "Ascend950" || family == "Ascend910_95");

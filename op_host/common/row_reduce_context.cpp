@@ -7,7 +7,7 @@
 namespace optiling {
 namespace {
 
-// The choices of this thread's last tiling, for TilingChoicesJson.
+// TilingChoicesJson prints the choices of this thread's last tiling.
 thread_local std::vector<LayoutChoice> lastChoices;
 
 constexpr size_t kAxes = 0;
@@ -98,7 +98,8 @@ int64_t RowReduceTilingJson(const void* data, uint64_t size, char* json, uint64_
 
 }  // namespace optiling
 
-// What `aclgrad tiling --why` prints: the layouts that were asked in turn, of which the last one was taken.
+// TilingChoicesJson returns what `aclgrad tiling --why` prints: the layouts that were asked in
+// turn, the last of which was taken.
 extern "C" __attribute__((visibility("default"))) int64_t TilingChoicesJson(char* json,
                                                                             uint64_t jsonSize) {
   std::string text;

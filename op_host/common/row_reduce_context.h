@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of a tiling function that the row-reduction family shares: from the tiling context to
-// the pure function of row_reduce_tiling.h and back.
+// These functions are the part of a tiling function that all row reductions share: they read the
+// tiling context, call the pure function of row_reduce_tiling.h and write the plan back.
 #ifndef OP_HOST_COMMON_ROW_REDUCE_CONTEXT_H_
 #define OP_HOST_COMMON_ROW_REDUCE_CONTEXT_H_
 
@@ -27,7 +27,7 @@ ge::graphStatus TileAlongAxis(gert::TilingContext* context, const char* op,
 
 std::vector<int64_t> Dims(const gert::Shape& shape);
 
-// "outer":1, ... "slots":0,
+// Returns the fields as JSON: "outer":1, ... "slots":0,
 std::string JsonFields(const RowReduceTilingData& data);
 // Prints tiling data as a JSON object: what <OpType>TilingJson returns.
 int64_t RowReduceTilingJson(const void* data, uint64_t size, char* json, uint64_t jsonSize);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tiling data and tiling keys of the row reductions. Host and device include this.
+// This file declares the tiling data and tiling keys of the row reductions. Host and device include
+// it.
 #ifndef OP_HOST_COMMON_ROW_REDUCE_DATA_H_
 #define OP_HOST_COMMON_ROW_REDUCE_DATA_H_
 
 #include <cstdint>
 
-// A tiling key says the layout; the loop is full load, but for the last two. Macros, as CANN's op compiler reads keys from
-// the preprocessed text.
+// A tiling key names the layout. The loop is full load, but for the two SHARED keys. Keys are
+// macros because CANN's op compiler reads them from the preprocessed text.
 #define ROW_REDUCE_PADDED 1          // AR, layout_padded.h
 #define ROW_REDUCE_SHARED_ROWS 2     // AR, shared_axis.h
 #define ROW_REDUCE_COLUMNS 3         // ARA, layout_columns.h
@@ -30,10 +31,10 @@
   FIELD(tileLanes)     /* elements of room for one operand in a buffer */          \
   FIELD(sideRows)      /* rows of a slab whose columns lie side by side, else 0 */ \
   FIELD(sideLanes)     /* lanes of such a row */                                   \
-  FIELD(inputsPastL2)  /* first tiles of a core whose inputs go past L2 */         \
-  FIELD(resultsPastL2) /* and those whose results do */                            \
-  FIELD(chunk)         /* part of R per chunk, 0 where R fits */                   \
-  FIELD(ring)          /* chunk buffers */                                         \
+  FIELD(inputsPastL2)  /* leading tiles of a core whose inputs bypass L2 */        \
+  FIELD(resultsPastL2) /* leading tiles whose results do */                        \
+  FIELD(chunk)         /* elements or rows along R of a chunk, 0 with full load */ \
+  FIELD(ring)          /* chunk buffers of a core */                               \
   FIELD(resident)      /* chunks that stay in UB between the passes */             \
   FIELD(partChunks)    /* chunks that are added up together */                     \
   FIELD(share)         /* pieces of a unit, one for each core that shares it */    \

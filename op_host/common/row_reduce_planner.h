@@ -12,7 +12,8 @@
 
 namespace optiling {
 
-// Rows of columns that lie side by side (op_kernel/common/side_by_side.h); none where `rows` is 0.
+// Columns that lie side by side form rows of `lanes` lanes (op_kernel/common/side_by_side.h).
+// `rows` is 0 where none do.
 struct SideBySide {
   int64_t rows = 0;
   int64_t lanes = 0;
@@ -27,7 +28,8 @@ struct RowReduceCase {
   SideBySide side;
 };
 
-// Columns of no whole blocks lie side by side where a period of them is short, unless they are transposed.
+// Columns that are no whole blocks lie side by side where a period of them is short enough for
+// kSideBySideLanes, unless they are transposed.
 SideBySide SideBySideOf(const RowReduceCase& wanted);
 
 // PlanFullLoad leaves `plan->key` at 0 where no tile holds the axis. Both return an empty string, or what is wrong and what
@@ -41,9 +43,10 @@ class RowReducePlanner {
 
   RowReducePlanner(const RowReduceCase& wanted, RowReducePlan* plan);
 
-  // A tile has room for TileLanes. y and f of fp32 lie so many lanes apart: 64 modulo 128 puts blocks of the two that one
-  // instruction reads together into different bank groups of UB, which halves its time. 16-bit tiles lie whole repeats apart in their
-  // buffers, clear of the banks that Cast writes.
+  // TileLanesUp and TileLanesDown round the room of an operand. y and f of fp32 lie that far apart:
+  // 64 lanes modulo 128 put the blocks of both that one instruction reads into different bank
+  // groups of UB, which halves its time. 16-bit operands lie whole repeats apart, clear of the
+  // banks that Cast writes.
   int64_t TileLanesUp(int64_t lanes) const;
   int64_t TileLanesDown(int64_t lanes) const;
   static int64_t ApartUp(int64_t lanes) {
@@ -60,7 +63,7 @@ class RowReducePlanner {
   bool IsOdd() const { return view_.reduce % (kBlockBytes / kFloatBytes) != 0; }
 
   int64_t CoresFor(int64_t units) const;
-  // Split spreads units over cores such that these differ by at most one.
+  // Split spreads units over cores, which then differ by at most one unit.
   void Split(int64_t units);
   // SplitColumns gives a unit at most `most` columns, and fewer where there would be fewer units than cores, down to
   // kSplitColumnBytes.
@@ -68,7 +71,8 @@ class RowReducePlanner {
   // 310P and 910 store nothing shorter than a block. LongLastPart is the longest part, at most `part` and if possible a
   // multiple of `unit`, that cuts `total` such that `least` elements are left for the last one.
   int64_t LongLastPart(int64_t total, int64_t part, int64_t unit, int64_t least) const;
-  // GoPastL2 says how many tiles of a core go past L2, where every byte moves once.
+  // GoPastL2 says how many tiles of a core bypass L2. It is for plans in which every byte moves
+  // once.
   void GoPastL2(int64_t tilesPerCore);
 
   UbBudget WithSides(UbBudget budget, int64_t slabs) const;

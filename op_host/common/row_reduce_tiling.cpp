@@ -113,7 +113,7 @@ UbBudget RowReducePlanner::WithSides(UbBudget budget, int64_t slabs) const {
 }
 
 int64_t RowReducePlanner::CoresFor(int64_t units) const {
-  // Arithmetic takes as long for 16 bit as for fp32.
+  // Arithmetic takes as long for 16 bit as for fp32, so bytes count as those of fp32.
   return Min(units, CoresForBytes(view_.outer * axis_ * width_ * kFloatBytes, soc_));
 }
 
@@ -121,7 +121,7 @@ void RowReducePlanner::Split(int64_t units) {
   plan_.units = units;
   plan_.cores = CoresFor(units);
   if (plan_.cores < soc_.cores && !soc_.wholeBlocksOnly) {
-    // Fewer cores take as long, as long as none has more units than one of them has anyway.
+    // The busiest core decides. Cores that would only have fewer units than it are left out.
     plan_.cores = CeilDiv(units, CeilDiv(units, plan_.cores));
   }
   data_.coreUnits = units / plan_.cores;
@@ -138,7 +138,8 @@ void RowReducePlanner::SplitColumns(int64_t most) {
     data_.colTile = width_;
     data_.colTiles = 1;
   } else {
-    // The tiles of all slabs are a multiple of the cores where that is possible: none is idle in the last turn then.
+    // The tiles of all slabs are a multiple of the cores where possible, so that none is idle in
+    // the last turn.
     int64_t tiles = CeilDiv(width_, width);
     const int64_t even = CeilDiv(view_.outer * tiles, wanted) * wanted / view_.outer;
     tiles = Max(tiles, Min(even, width_ / floor));
@@ -169,7 +170,8 @@ int64_t RowReducePlanner::LongLastPart(int64_t total, int64_t part, int64_t unit
 }
 
 void RowReducePlanner::GoPastL2(int64_t tilesPerCore) {
-  // Narrow columns leave a part of each GM request to other cores, for which L2 has to keep it.
+  // A narrow tile of columns uses a part of each GM request. L2 has to keep the rest for other
+  // cores.
   if (data_.colTiles > 1 && data_.colTile * bytes_ % kHalfLineBytes != 0) {
     return;
   }
@@ -177,7 +179,8 @@ void RowReducePlanner::GoPastL2(int64_t tilesPerCore) {
       SharesPastL2(view_.outer * axis_ * width_, 3 * bytes_ + (masked_ ? 1 : 0), bytes_, soc_);
   const auto tiles = static_cast<double>(tilesPerCore);
   data_.inputsPastL2 = static_cast<int64_t>(std::ceil(past.inputs * tiles));
-  // Results go past L2 only as far as they have no place there: copies that share a line move it twice past L2.
+  // Results bypass L2 only as far as they have no place in it: copies that share a line move that
+  // line twice if they bypass L2.
   data_.resultsPastL2 = static_cast<int64_t>(std::floor(past.results * tiles));
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tiling of the row reductions (op_kernel/common/row_reduce.h): a pure function of view, dtype and SoC. Layout, chunk and all
-// else that the order of additions depends on follow from R, B and the dtype; only the split into units looks at the number
-// of cores.
+// MakeRowReducePlan is the tiling of the row reductions (op_kernel/common/row_reduce.h): a pure
+// function of view, dtype and SoC. Layout, chunk and all else that the order of additions depends
+// on follow from R, B and the dtype; only the split into units looks at the number of cores.
 #ifndef OP_HOST_COMMON_ROW_REDUCE_TILING_H_
 #define OP_HOST_COMMON_ROW_REDUCE_TILING_H_
 
@@ -14,14 +14,16 @@
 
 namespace optiling {
 
-// A contiguous tensor seen from its reduction axis: [A, R, B]. AR where B == 1, else ARA.
+// ReduceView is a contiguous tensor [A, R, B] seen from its reduction axis R. It is AR where B is
+// 1, else ARA.
 struct ReduceView {
   int64_t outer = 0;
   int64_t reduce = 0;
   int64_t inner = 0;
 };
 
-// A row of the table by which the tiling chooses (full_load_tiling.cpp, shared_axis.cpp).
+// LayoutChoice is a row of the table by which the tiling chooses (full_load_tiling.cpp,
+// shared_axis.cpp).
 struct LayoutChoice {
   const char* layout;
   bool taken;
@@ -38,8 +40,9 @@ struct RowReducePlan {
   std::vector<LayoutChoice> choices;  // in the order in which they were asked, the taken one last
 };
 
-// What a tile reads: y and g, or a byte of mask for each element besides, of which kMaskRun rows or more follow each other
-// (kPairAndMaskRuns) or fewer. Masks go with the layouts Padded and Packed.
+// RowStreams is what a tile reads: y and g, and for masks a byte of each element besides. With
+// kPairAndMaskRuns, kMaskRun or more mask rows follow each other. Masks go with the layouts Padded
+// and Packed.
 enum class RowStreams { kPair, kPairAndMask, kPairAndMaskRuns };
 
 // Both return an empty string, or what is wrong and what would be right.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The buffers that a row reduction keeps in UB, for each layout.
+// This file has the buffers that a row reduction keeps in UB, one struct for each layout.
 #ifndef OP_HOST_COMMON_ROW_REDUCE_UB_H_
 #define OP_HOST_COMMON_ROW_REDUCE_UB_H_
 
@@ -10,10 +10,11 @@ namespace rowreduce {
 
 using namespace common;
 
-// The fp32 operands of a 16-bit tile lie so many lanes further apart than the tile is long: blocks of both that one
-// instruction reads together are then in different bank groups of UB.
+// A work area for two fp32 operands has kWorkApart lanes to spare. f starts half of them further
+// from y than a tile is long, so that the blocks of both that one instruction reads lie in
+// different bank groups of UB.
 constexpr int64_t kWorkApart = 128;
-// The last load of registers may reach so many bytes behind what it reads.
+// A load of registers may read up to kBehindRegisters bytes behind the last element.
 constexpr int64_t kBehindRegisters = 256 + 32;
 
 // A period is the fewest lanes that are whole blocks of fp32 and a multiple of `lanes`.
@@ -25,10 +26,12 @@ HOST_AND_DEVICE int64_t PeriodOf(int64_t lanes) {
   return period;
 }
 
-// Whether one instruction reaches rows that start on the same lane of a block: a repeat stride has 8 bits.
+// RowsAlike says whether one instruction reaches rows that start on the same lane of a block: a
+// repeat stride has 8 bits.
 HOST_AND_DEVICE bool RowsAlike(int64_t length) { return PeriodOf(length) <= 255 * 8; }
 
-// A row is added up modulo so many lanes (sum_mod64.h): 64, or a larger power of two up to `most` and a fourth of the row.
+// Modulus is the number of partial sums of a row (sum_mod64.h): 64, or a larger power of two up to
+// `most` and half of the row.
 HOST_AND_DEVICE int64_t Modulus(int64_t length, int64_t most) {
   int64_t modulus = 64;
   while (modulus < most && 4 * modulus <= length) {
@@ -37,12 +40,12 @@ HOST_AND_DEVICE int64_t Modulus(int64_t length, int64_t most) {
   return modulus;
 }
 
-// TileModulus is that of a row of a tile.
+// TileModulus is the modulus of a row of a tile.
 HOST_AND_DEVICE int64_t TileModulus(int64_t length) {
   return RowsAlike(length) ? 64 : Modulus(length, kTileModulus);
 }
 
-// A tile whose operands have `lanes` elements of room each.
+// TileShape describes a tile whose operands have room for `lanes` elements each.
 struct TileShape {
   int64_t reduce;  // elements of a row
   int64_t units;   // rows or slabs
@@ -51,23 +54,23 @@ struct TileShape {
   bool wholeBlocksOnly;  // Ascend310P and Ascend910
 };
 
-// y and f of a tile in fp32, where they are not fp32 in GM.
+// WorkOf is the work area for y and f of a tile in fp32, where GM holds 16-bit types.
 HOST_AND_DEVICE UbBuffer WorkOf(int64_t lanes, int64_t elementBytes) {
   return Buffer(elementBytes < kFloatBytes ? (2 * lanes + kWorkApart) * kFloatBytes : 0);
 }
 
-// Layouts Padded (layout_padded.h) and Packed (layout_packed.h).
+// RowsUb is for the layouts Padded (layout_padded.h) and Packed (layout_packed.h).
 struct RowsUb {
   UbBuffer in;          // y and g
   UbBuffer out;         // the results, and behind them the tails of rows (legacy.h)
   UbBuffer work;        // y and f in fp32
-  UbBuffer sums;        // a lane for each row
-  UbBuffer blocks;      // a block for each row
-  UbBuffer tails;       // what tails are made of
+  UbBuffer sums;        // sums of rows, a lane each
+  UbBuffer blocks;      // sums of rows, a block each
+  UbBuffer tails;       // scratch in which tails are made
   UbBuffer partials;    // partial sums of each row, modulo 64 or more
-  UbBuffer lasts;       // the last eight of them
-  UbBuffer transposed;  // the same, rows along the lanes
-  UbBuffer offsets;     // of a block's elements, in bytes
+  UbBuffer lasts;       // the last eight partial sums of each row
+  UbBuffer transposed;  // the same, turned so that rows lie along the lanes
+  UbBuffer offsets;     // byte offsets of a block's elements
 
   template <typename Visit>
   void ForEach(const Visit& visit) const {
@@ -91,15 +94,16 @@ HOST_AND_DEVICE RowsUb RowsUbOf(const TileShape& tile, bool packed) {
   const int64_t rows = AlignUp(tile.units, tile.wholeBlocksOnly ? kTurnRows : kStreams);
   RowsUb ub;
   ub.in = Buffers(2, 2 * tile.lanes * tile.elementBytes);
-  // A second one would save little of the time that a result takes to GM, and a larger tile saves more.
+  // A second output buffer would hide little of the time that a store takes. A larger tile saves
+  // more.
   ub.out = Buffer(tile.lanes * tile.elementBytes + tailBytes);
   ub.work = WorkOf(tile.lanes, tile.elementBytes);
   ub.sums = Buffer(rows * kFloatBytes);
   ub.blocks = Buffer((rows + (tile.wholeBlocksOnly ? kTurnRows : 0)) * kBlockBytes);
   ub.tails = Buffer(2 * tailBytes);
   if (odd && !tile.wholeBlocksOnly) {
-    const int64_t sums =
-        RowsAlike(tile.reduce) ? Max(tile.units, 2) : tile.units;  // one is read behind
+    // SumFewPartials reads what lies behind a single row.
+    const int64_t sums = RowsAlike(tile.reduce) ? Max(tile.units, 2) : tile.units;
     ub.partials = Buffer(sums * TileModulus(tile.reduce) * kFloatBytes);
     ub.lasts = Buffer(AlignUp(tile.units, kStreams) * kBlockBytes);
     ub.transposed = ub.lasts;
@@ -108,20 +112,20 @@ HOST_AND_DEVICE RowsUb RowsUbOf(const TileShape& tile, bool packed) {
   return ub;
 }
 
-// The mask beside a tile of rows. A packed run of mask rows starts and ends within a block, and has kMaskRun rows or more,
-// but at both ends of a tile.
+// MaskUbOf is the mask beside a tile of rows. A packed run of mask rows may start and end within a
+// block. Only the first and the last run of a tile may have fewer than kMaskRun rows.
 HOST_AND_DEVICE UbBuffer MaskUbOf(const TileShape& tile, bool packed) {
   const int64_t runs = tile.units / kMaskRun + 2;
   return Buffers(2, packed ? AlignUp(tile.units * tile.reduce, kBlockBytes) + runs * 2 * kBlockBytes
                            : tile.units * AlignUp(tile.reduce, kBlockBytes));
 }
 
-// Columns that lie side by side (side_by_side.h): `columns` of them, in rows of `width` lanes.
+// SideBySideUb is for columns that lie side by side (side_by_side.h).
 struct SideBySideUb {
-  UbBuffer sums;     // of columns, for each slab in a row as wide as its rows
-  UbBuffer twice;    // sums over a period, twice
-  UbBuffer turned;   // the same from a later lane on
-  UbBuffer offsets;  // of lanes, in bytes
+  UbBuffer sums;     // sums of columns, for each slab a row of them
+  UbBuffer twice;    // a period of sums, two times in a row
+  UbBuffer turned;   // a period of sums, read from a later lane on
+  UbBuffer offsets;  // byte offsets of lanes
 
   template <typename Visit>
   void ForEach(const Visit& visit) const {
@@ -132,11 +136,12 @@ struct SideBySideUb {
   }
 };
 
-// One Gather turns the periods of so many slabs.
+// SlabsTurned is the number of slabs whose periods one Gather turns.
 HOST_AND_DEVICE int64_t SlabsTurned(int64_t columns, int64_t slabs) {
   return Max(1, Min(slabs, kSideBySideLanes / PeriodOf(columns)));
 }
 
+// SideBySideUbOf is for `columns` columns that form rows of `width` lanes.
 HOST_AND_DEVICE SideBySideUb SideBySideUbOf(int64_t columns, int64_t width, int64_t slabs) {
   SideBySideUb ub;
   if (columns > 0) {
@@ -149,12 +154,13 @@ HOST_AND_DEVICE SideBySideUb SideBySideUbOf(int64_t columns, int64_t width, int6
   return ub;
 }
 
-// Whether columns are added up in registers (Ascend 950): fewer of them fill too little of one.
+// ColumnsInRegisters says whether columns are added up in registers (Ascend 950). Fewer columns
+// than kRegisterColumns would fill too little of one.
 HOST_AND_DEVICE bool ColumnsInRegisters(bool registers, int64_t columns, int64_t sideRows) {
   return registers && sideRows == 0 && columns >= kRegisterColumns;
 }
 
-// Layout Columns (layout_columns.h), beside SideBySideUb.
+// ColumnsUbOf is for the layout Columns (layout_columns.h), beside SideBySideUb.
 HOST_AND_DEVICE TileUb ColumnsUbOf(const TileShape& tile, bool inRegisters) {
   TileUb ub;
   ub.in = Buffers(2, 2 * tile.lanes * tile.elementBytes + (inRegisters ? kBehindRegisters : 0));
@@ -163,7 +169,7 @@ HOST_AND_DEVICE TileUb ColumnsUbOf(const TileShape& tile, bool inRegisters) {
   return ub;
 }
 
-// Layout Transposed (layout_transposed.h).
+// TransposedUbOf is for the layout Transposed (layout_transposed.h).
 HOST_AND_DEVICE TileUb TransposedUbOf(const TileShape& tile) {
   TileUb ub;
   ub.in = Buffers(2, 2 * tile.lanes * tile.elementBytes);
@@ -173,13 +179,14 @@ HOST_AND_DEVICE TileUb TransposedUbOf(const TileShape& tile) {
   return ub;
 }
 
-// Rows of so few bytes are taken as one run of elements for all that is done to each element alone.
+// LiesFlat says whether rows are so short that a tile is computed as one run of elements, in which
+// only the sums look at rows.
 HOST_AND_DEVICE bool LiesFlat(int64_t reduce, int64_t elementBytes) {
   return reduce * elementBytes <= kFlatRowBytes;
 }
 
-// Layout Registers (layout_registers.h). Its work area has the sums of rows; of flat rows a sum and, for 16-bit types, f for each
-// element.
+// RegistersUbOf is for the layout Registers (layout_registers.h). The work area has the sums of
+// rows. For flat rows it has a sum and, of 16-bit types, f for each element.
 HOST_AND_DEVICE TileUb RegistersUbOf(const TileShape& tile) {
   const int64_t copies = tile.elementBytes < kFloatBytes ? 2 : 1;
   TileUb ub;
@@ -191,30 +198,30 @@ HOST_AND_DEVICE TileUb RegistersUbOf(const TileShape& tile) {
   return ub;
 }
 
-// Axes that cores share (shared_axis.h), beside SideBySideUb.
+// SharedShape describes an axis that cores share (shared_axis.h). SideBySideUb comes beside it.
 struct SharedShape {
   int64_t lanes;  // elements of room for a chunk
   int64_t elementBytes;
   int64_t ring;      // buffers of chunks
   int64_t chunk;     // elements of a row that is packed, else 0
-  int64_t sumLanes;  // of the sum of a part
+  int64_t sumLanes;  // lanes of the sum of a part
   int64_t parts;
   bool rows;         // B == 1
-  bool shared;       // by several cores
-  bool inRegisters;  // Ascend 950
+  bool shared;       // several cores share a unit
+  bool inRegisters;  // computed in registers: Ascend 950
 };
 
 struct SharedUb {
   UbBuffer in;
   UbBuffer out;
   UbBuffer work;
-  UbBuffer half;      // half a chunk, of fp32
-  UbBuffer partials;  // of a packed row: partial sums, modulo 64 or more
-  UbBuffer twice;     // 64 of them, once more, and turned
-  UbBuffer offsets;   // of lanes, in bytes
-  UbBuffer first;     // of a block's elements, in bytes
+  UbBuffer half;      // half a chunk of fp32: the scratch of its sum
+  UbBuffer partials;  // partial sums of a packed row
+  UbBuffer twice;     // 64 partial sums, two times in a row, and turned
+  UbBuffer offsets;   // byte offsets of lanes
+  UbBuffer first;     // byte offsets of a block's elements
   UbBuffer part;      // the sum of a part, before it is added up to few lanes
-  UbBuffer sums;      // of all parts, or of the unit
+  UbBuffer sums;      // sums of all parts, or of the unit
   UbBuffer all;       // sums of all parts, from the workspace
   UbBuffer mine;      // sums of parts on their way to the workspace
 

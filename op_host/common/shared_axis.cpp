@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans of axes that no tile holds: chunks, parts, and the cores that share them (op_kernel/common/shared_axis.h). How cores
-// share follows from sharing.h; here are the sizes.
+// This file plans axes that no tile holds (op_kernel/common/shared_axis.h): it cuts them into
+// chunks and parts. sharing.h decides how cores share these.
 #include <numeric>
 #include <vector>
 
@@ -54,18 +54,18 @@ class SharedAxisPlanner : private RowReducePlanner {
         1);
   }
 
-  // A chunk of a packed row has so many lanes beside its own: it may begin and end within a block, and has its first results
-  // a second time behind the last.
+  // Ends is the room of a packed chunk beside its own lanes: it may begin and end within a block,
+  // and has its first results a second time behind the last.
   int64_t Ends() const { return packed_ ? 2 * blockLanes_ : 0; }
 
-  // A chunk has at most so many lanes where UB holds the sums of so many parts as well.
+  // MostLanes returns the most lanes of a chunk that UB holds beside the sums of `parts` parts.
   int64_t MostLanes(int64_t parts) const {
     rowreduce::SharedShape shape{0,     bytes_, ring_,  packed_ ? usable_ : 0, SumLanes(),
                                  parts, rows_,  waits_, inRegisters_};
-    UbBudget others = WithSides(BudgetOf(SharedUbOf(shape)), 1);
+    const UbBudget sharedBudget = WithSides(BudgetOf(SharedUbOf(shape)), 1);
     shape.shared = false;
-    const UbBudget alone = WithSides(BudgetOf(SharedUbOf(shape)), 1);
-    const int64_t fixed = static_cast<int64_t>(Max(others.Total(), alone.Total()));
+    const UbBudget aloneBudget = WithSides(BudgetOf(SharedUbOf(shape)), 1);
+    const int64_t fixed = static_cast<int64_t>(Max(sharedBudget.Total(), aloneBudget.Total()));
     const bool half = bytes_ == kFloatBytes && !inRegisters_ && !packed_;
     const int64_t work = bytes_ < kFloatBytes && !inRegisters_ ? 2 * kFloatBytes
                          : half                                ? kFloatBytes / 2
@@ -74,7 +74,7 @@ class SharedAxisPlanner : private RowReducePlanner {
     return Max(0, TileLanesDown(lanes) - Ends());
   }
 
-  // The sum of a part has so many lanes.
+  // SumLanes is the number of lanes of the sum of a part.
   int64_t SumLanes() const {
     return SidesLie() ? rowreduce::PeriodOf(view_.inner)
            : rows_    ? kBlockBytes / kFloatBytes
@@ -87,11 +87,11 @@ class SharedAxisPlanner : private RowReducePlanner {
     return data_.chunk == 0 ? wantedParts_ : CeilDiv(Chunks(), data_.partChunks);
   }
 
-  // A step along the axis is so many lanes: a row of columns, or an element of a row.
+  // Pitch is the lanes of a step along the axis: a row of columns, or an element of a row.
   int64_t Pitch() const { return rows_ ? 1 : AlignUp(data_.colTile, blockLanes_); }
 
-  // A chunk is a multiple of so many steps. Chunks of rows that are whole GM lines start on lines, and so do chunks of columns
-  // side by side where few rows are whole lines.
+  // A chunk is a multiple of ChunkStep steps. Chunks of rows that are whole GM lines start on
+  // lines, and so do chunks of columns side by side where few rows are whole lines.
   int64_t ChunkStep() const {
     if (SidesLie()) {
       const int64_t rows = kLineBytes / std::gcd(width_ * bytes_, kLineBytes);
@@ -101,13 +101,14 @@ class SharedAxisPlanner : private RowReducePlanner {
     return rows_ ? (lines ? kLineBytes : kHalfLineBytes) / bytes_ : 1;
   }
 
-  // 16-bit rows that start anywhere fill UB to the last block. Of fp32 that earns nothing.
+  // 16-bit rows that start anywhere fill UB to the last block. Rows of fp32 gain nothing from that.
   int64_t MostPerChunk(int64_t parts) const {
     const bool fills = packed_ && !soc_.registers && bytes_ < kFloatBytes;
     return AlignDown(MostLanes(parts) / Pitch(), fills ? blockLanes_ : ChunkStep());
   }
 
-  // The fewest parts of which `keep` chunks hold one; 0 if that takes more than `most`.
+  // FewestParts returns the fewest parts that hold the axis with `keep` chunks each, or 0 where
+  // that takes more than `most`.
   int64_t FewestParts(int64_t keep, int64_t most) const {
     for (int64_t parts = 1; parts <= most; ++parts) {
       if (MostPerChunk(parts) * keep * parts >= axis_) {
@@ -117,8 +118,8 @@ class SharedAxisPlanner : private RowReducePlanner {
     return 0;
   }
 
-  // Chooses the number of chunk buffers and the width of columns, and returns how many parts stay in UB between the passes;
-  // 0 if UB does not hold them.
+  // Chooses the number of chunk buffers and the width of columns. Returns the number of parts whose
+  // chunks stay in UB between the passes, or 0 where UB does not hold them.
   int64_t ResidentParts(const std::vector<int64_t>& widths) {
     if (!waits_) {
       return FewestParts(ring_, 1);
@@ -139,7 +140,7 @@ class SharedAxisPlanner : private RowReducePlanner {
     return choice.parts;
   }
 
-  // Makes units of at most so many columns; 0 leaves a row as it is.
+  // Makes units of at most `most` columns; 0 leaves a row as it is.
   void SetColumns(int64_t most) {
     if (most > 0) {
       const int64_t tiles = CeilDiv(width_, most);
@@ -162,8 +163,9 @@ class SharedAxisPlanner : private RowReducePlanner {
     data_.tileLanes = TileLanesUp(data_.chunk * Pitch() + Ends());
   }
 
-  // Columns have half a GM line, unless the UB of all cores together holds narrower ones only. In registers, L2 is the limit,
-  // which moves whole lines for parts of them, so columns of a line come first.
+  // A tile of columns has half a GM line, unless only narrower ones fit into the UB of all cores
+  // together. In registers, L2 is the limit, which moves whole lines for parts of them, so tiles of
+  // a whole line come first.
   void CutColumns() {
     std::vector<int64_t> widths;
     if (inRegisters_) {
@@ -198,9 +200,10 @@ class SharedAxisPlanner : private RowReducePlanner {
     data_.tileLanes = TileLanesUp(data_.chunk * Pitch());
   }
 
-  // Says which cores share units. Groups of cores with a unit each know its sum a round after they have added up theirs.
-  // Where pieces go around among all cores instead, none of these is left over, but some units begin in one round and end
-  // in another: their first pieces have to wait for the last.
+  // ShareOut says which cores share units. Groups of cores take a unit each, and know its sum a
+  // round after they have added up theirs; cores that fill no group are idle. Pieces may go around
+  // among all cores instead. None is idle then, but a unit may begin in one round and end in
+  // another, and its first pieces wait for the last.
   void ShareOut() {
     const int64_t parts = Parts();
     plan_.units = view_.outer * data_.colTiles;
@@ -223,21 +226,22 @@ class SharedAxisPlanner : private RowReducePlanner {
       data_.late = LateOf(ring_, mine);
       data_.slots = CeilDiv(kRounds * plan_.cores, data_.share) + 1;
       const int64_t slot = AlignUp(parts * (rows_ ? 1 : SumLanes()), kCacheLineLanes);
-      // One line more: the workspace may start within one.
+      // The workspace may start within a line, so it has one more.
       plan_.workspaceBytes =
           static_cast<uint64_t>((data_.slots * slot + kCacheLineLanes) * kFloatBytes);
     }
   }
 
-  // Whether pieces go around among all cores, where `groups` groups would have a unit each else.
+  // GoesAround says whether pieces go around among all cores, instead of `groups` groups that take
+  // a unit each.
   bool GoesAround(int64_t parts, int64_t groups) const {
     const int64_t all = CoresFor(plan_.units * parts);
     const int64_t turns = CeilDiv(plan_.units, groups) * CeilDiv(parts, data_.share);
     const int64_t late = LateOf(ring_, data_.partChunks);
-    // The last piece of a unit comes at most so many rounds after the first.
+    // `longest` is the most rounds from the first piece of a unit to its last.
     const int64_t longest = (all - std::gcd(parts, all) + parts - 1) / all;
     const bool known = CeilDiv(parts - 1, all) < late;
-    // Rows have little else to do meanwhile.
+    // Rows have too little else to do to wait for the last piece.
     const bool waits = !rows_ && longest <= late;
     const bool wholeRows = rows_ && !(packs_ && !inRegisters_ && view_.reduce % blockLanes_ != 0);
     const double fewer = !known ? kFewerRoundsThatWait : wholeRows ? kFewerRounds : 1;
@@ -248,7 +252,7 @@ class SharedAxisPlanner : private RowReducePlanner {
   const bool rows_;  // B == 1
   const bool inRegisters_;
   const bool packed_;  // a chunk starts on any element
-  int64_t ring_;       // chunk buffers
+  int64_t ring_;       // chunk buffers of a core
   int64_t wantedParts_ = 1;
 };
 

@@ -19,12 +19,13 @@ double OverlapOf(const SharedAxis& axis, const Sharing& sharing) {
                   : (left > 1 ? overlap.ahead : overlap.none);
 }
 
-// SCALAR is busy with the sums of parts of such rows. Rows in registers leave it time.
-bool IsNarrowRow(const SharedAxis& axis) {
+// Such rows keep SCALAR busy with the sums of parts. Rows in registers leave it time.
+bool KeepsScalarBusy(const SharedAxis& axis) {
   return axis.width == 1 && axis.elementBytes < kFloatBytes && axis.ubBytes <= kSmallUbBytes;
 }
 
-// The part of the bandwidth bound that a sharing may be expected to reach on so many cores.
+// Reached is the part of the bandwidth bound that a sharing may be expected to reach on `cores`
+// cores.
 double Reached(const SharedAxis& axis, const Sharing& sharing, int64_t parts, int64_t cores) {
   if (parts > cores) {
     return 0;
@@ -40,7 +41,8 @@ double Reached(const SharedAxis& axis, const Sharing& sharing, int64_t parts, in
   const double sums = axis.width > 1 ? static_cast<double>(parts * (parts + 1)) : 0;
   const double chunk =
       static_cast<double>(axis.reduce * axis.width) / static_cast<double>(parts * sharing.keep);
-  const double lines = IsNarrowRow(axis) ? static_cast<double>((parts - 1) / kCacheLineLanes) : 0;
+  const double lines =
+      KeepsScalarBusy(axis) ? static_cast<double>((parts - 1) / kCacheLineLanes) : 0;
   const double overhead = kChunkOverhead + kLineOfSums * lines / static_cast<double>(sharing.keep);
   const double reached =
       OverlapOf(axis, sharing) * enough * steps / (steps + sums) * chunk / (chunk + overhead);

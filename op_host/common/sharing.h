@@ -26,15 +26,18 @@ struct SharingChoice {
   int64_t parts;  // 0: no UB holds the axis
 };
 
-// A core's results may come LateOf rounds after its sums where `held` of its buffers keep a piece.
+// LateOf returns by how many rounds the results of a piece may follow its sums, where `held` of the
+// `ring` chunk buffers keep it.
 int64_t LateOf(int64_t ring, int64_t held);
 
-// An axis that no UB holds has PartsOfStreams parts: all cores take one at once, also on SoCs with fewer cores.
+// PartsOfStreams returns the number of parts of an axis that no UB holds. It is small enough for
+// all of them to be taken at once, also on SoCs with fewer cores.
 int64_t PartsOfStreams(uint64_t ubBytes);
 
-// Chooses among the ways of tuning.h by what each is expected to reach, for columns of several widths, the first of which is
-// preferred. The choice follows from the axis and from UB, not from the number of cores, on which chunks and with them the
-// order of additions must not depend. `fewestParts` gives the parts that a sharing takes, 0 if they are too many.
+// ChooseSharing picks the entry of kSharings that is expected to come closest to the bandwidth
+// bound, for columns of several widths, the first of which is preferred. The choice follows from
+// the axis and from UB alone: chunks, and with them the order of additions, must not depend on the
+// number of cores. `fewestParts` gives the parts that a sharing takes, 0 if they are too many.
 SharingChoice ChooseSharing(
     const std::vector<SharedAxis>& axes,
     const std::function<int64_t(size_t axis, const Sharing& sharing)>& fewestParts);

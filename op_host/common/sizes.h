@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sizes of the hardware that host and device share, and arithmetic on sizes. A function for both is HOST_AND_DEVICE.
+// This file has sizes of the hardware that host and device share, and arithmetic on sizes.
+// HOST_AND_DEVICE marks a function for both.
 #ifndef OP_HOST_COMMON_SIZES_H_
 #define OP_HOST_COMMON_SIZES_H_
 
@@ -24,7 +25,8 @@ constexpr uint32_t kMaxRepeat = 255;      // repeats of an instruction
 constexpr uint32_t kStreams = 16;         // streams that TransDataTo5HD transposes at once
 constexpr uint32_t kCacheLineLanes = 16;  // fp32 lanes of a line of the scalar unit's data cache
 constexpr uint32_t kTurnRows = 128;       // rows whose sums SpreadSums of legacy.h spreads at once
-// Elements of a stream, at least: Ascend910 transposes fp32 by 16 blocks of words.
+// A stream has at least kLeastLegacyStream elements there: Ascend910 transposes fp32 by 16 blocks
+// of words.
 constexpr uint32_t kLeastLegacyStream = 128;
 
 template <typename A, typename B>

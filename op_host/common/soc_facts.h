@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SocFacts is what the tilings know of a SoC. The functions say how many cores a call pays for, what goes past L2, and how large
-// tiles are.
+// SocFacts is what the tilings know of a SoC. The functions say how many cores a call pays for,
+// what bypasses L2, and how large tiles are.
 #ifndef OP_HOST_COMMON_SOC_FACTS_H_
 #define OP_HOST_COMMON_SOC_FACTS_H_
 
@@ -29,8 +29,9 @@ struct SocFacts {
   uint64_t systemWorkspace = 0;  // of the workspace, in front of what a kernel asks for
 };
 
-// PastL2 has the shares of inputs and results that go past L2 where they do not fit into it together. Each byte moves once, so
-// inputs leave their place to the results; results that do not fit either would only be evicted by the rest.
+// PastL2 has the shares of inputs and results that bypass L2 where they do not fit into it
+// together. Each byte moves once, so inputs leave their place to the results. Results that do not
+// fit either would only be evicted by the rest.
 struct PastL2 {
   double inputs = 0;
   double results = 0;
@@ -42,15 +43,17 @@ inline PastL2 SharesPastL2(int64_t elements, int64_t bytesPerElement, int64_t re
   if (l2 == 0 || elements <= l2 / bytesPerElement) {
     return {};
   }
-  const double held = static_cast<double>(l2) / static_cast<double>(elements);  // bytes of each
+  // Bytes of L2 that each element has.
+  const double held = static_cast<double>(l2) / static_cast<double>(elements);
   const auto result = static_cast<double>(resultBytes);
   const auto inputs = static_cast<double>(bytesPerElement - resultBytes);
   return {Min(1.0, 1 - (held - result) / inputs), Max(0.0, 1 - held / result)};
 }
 
-// CoresForBytes says how many cores an operand of so many bytes pays for. Cores start one after another: the last of n waits
-// n - 1 turns, in each of which it could have handled kTurnBytes, and has a share of 1 / n of the work. On 310P and 910 scalar
-// code at both ends of a core's part costs more, so each core has kLegacyCoreBytes.
+// CoresForBytes returns the number of cores that an operand of `bytes` bytes pays for. Cores start
+// one after another: the last of n waits n - 1 turns, in each of which it could have handled
+// kTurnBytes, and has a share of 1 / n of the work. On 310P and 910 scalar code at both ends of a
+// core's part costs more, so each core has kLegacyCoreBytes.
 inline int64_t CoresForBytes(int64_t bytes, const SocFacts& soc) {
   if (soc.wholeBlocksOnly) {
     return Min(soc.cores, CeilDiv(bytes, kLegacyCoreBytes));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every registered tiling function needs beside its own arithmetic.
+// This file has what every registered tiling function needs beside its own arithmetic.
 #ifndef OP_HOST_COMMON_TILING_FUNCTION_H_
 #define OP_HOST_COMMON_TILING_FUNCTION_H_
 
@@ -14,16 +14,17 @@ namespace optiling {
 
 struct NoCompileInfo {};
 
-// Everything that a tiling function of these families needs comes with its context.
+// ParseNothing does nothing: all that a tiling function of these families needs comes with its
+// context.
 inline ge::graphStatus ParseNothing(gert::TilingParseContext* /* context */) {
   return ge::GRAPH_SUCCESS;
 }
 
-// A field of tiling data as JSON: `"name":value,`. The lists of fields are macros (ROW_REDUCE_TILING_FIELDS), so that no name
-// is written twice.
+// TILING_FIELD_JSON writes a field of tiling data as JSON: `"name":value,`. The lists of fields are
+// macros (ROW_REDUCE_TILING_FIELDS), so that no name is written twice.
 #define TILING_FIELD_JSON(name) text += "\"" #name "\":" + std::to_string(data.name) + ",";
 
-// A number as JSON, which has no NaN and no Inf: these are strings.
+// JsonNumber writes a number as JSON. NaN and Inf, which JSON does not have, become strings.
 inline std::string JsonNumber(float value) {
   char text[48];
   std::snprintf(text, sizeof(text), value - value == 0 ? "%.9g" : "\"%g\"",
@@ -40,7 +41,7 @@ inline int64_t PutJson(const std::string& text, char* json, uint64_t jsonSize) {
   return static_cast<int64_t>(text.size());
 }
 
-// What <OpType>TilingJson returns for data that `fields` turns into `"name":value,` ...
+// TilingJson is the body of <OpType>TilingJson. `fields` turns data into `"name":value,` ...
 template <typename Data, typename Fields>
 int64_t TilingJson(const void* data, uint64_t size, char* json, uint64_t jsonSize,
                    const Fields& fields) {

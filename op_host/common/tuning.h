@@ -14,18 +14,21 @@
 namespace common {
 
 // --- Order of additions (accuracy and speed; other values give other bits) --------------------------------------- model
-// A row of a tile is folded to so many lanes at most (sum_mod64.h), and a chunk of a row to kChunkModulus.
+// A row of a tile is folded to at most kTileModulus lanes (sum_mod64.h), a chunk of a row to at
+// most kChunkModulus.
 constexpr int64_t kTileModulus = 512;
 constexpr int64_t kChunkModulus = 2048;
-// The chunks of a part are folded to so many lanes before they are added to each other.
+// Chunks of a part are folded to kPartLanes lanes before they are added to each other.
 constexpr int64_t kPartLanes = 512;
 // An axis has at most as many parts as the largest SoC of 2201 and 310P has cores.
 constexpr int64_t kMostParts = 48;
-// Rows up to this length are added up a block of each of eight rows at a time.
+// Rows of up to kShortRowLanes lanes are added up eight at a time, a block of each.
 constexpr uint32_t kShortRowLanes = 56;
-// An odd unit of a tree waits for the next round where there are so many units or fewer.
+// In a tree of kFewFoldUnits units or fewer, an odd unit waits for the next round, which saves an
+// instruction.
 constexpr uint32_t kFewFoldUnits = 32;
-// The halves of a longer row start in different bank groups.
+// Rows of more than kFoldApartLanes lanes are halved such that both halves start in different bank
+// groups.
 constexpr uint32_t kFoldApartLanes = 512;
 
 // --- Vector instructions: cycles by which one form is preferred to another ---------------------------------------- model
@@ -34,38 +37,42 @@ constexpr uint32_t kFoldApartLanes = 512;
 constexpr uint32_t kIssueCycles = 4;
 constexpr uint32_t kDrainCycles = 24;
 constexpr uint32_t kPartCycles = 16;
-// So many slabs or fewer are scaled one by one.
+// Up to kFewSlabs slabs are scaled one by one.
 constexpr uint32_t kFewSlabs = 8;
 
 // --- Layouts ------------------------------------------------------------------------------------------------------ model
-// A row of columns that lie side by side has so many lanes at most, of which one in so many may be padding.
+// Columns side by side form rows of at most kSideBySideLanes lanes, of which at most one in
+// kSideBySideWaste is padding.
 constexpr int64_t kSideBySideLanes = 512;
 constexpr int64_t kSideBySideWaste = 16;
-// A row that lies flat in registers has so many bytes at most. Columns are added up in registers from kRegisterColumns on.
+// Rows of up to kFlatRowBytes bytes lie flat in registers. Columns are added up in registers from
+// kRegisterColumns on.
 constexpr int64_t kFlatRowBytes = 128;
 constexpr int64_t kRegisterColumns = 32;
-// Rows that are no whole blocks are transposed up to this length where whole blocks of them fit.
+// Rows of up to kMaxShortRow elements that are no whole blocks are transposed, where 16 streams of
+// whole blocks fit.
 constexpr int64_t kMaxShortRow = 64;
-// 16-bit rows are packed up to kMaxShortRow elements, and from so many on.
+// 16-bit rows are packed up to kMaxShortRow elements, and from kMinLongRow on.
 constexpr int64_t kMinLongRow = 512;
 // Rows are computed in registers from kMinRegisterRow elements on, and those of no multiple of 8 from kMinOddRegisterRow on.
 constexpr int64_t kMinRegisterRow = 24;
 constexpr int64_t kMinOddRegisterRow = 9;
-// Masked rows are packed where so many mask rows follow each other.
+// Masked rows are packed where kMaskRun or more mask rows follow each other.
 constexpr int64_t kMaskRun = 16;
 
 // --- Tiles -------------------------------------------------------------------------------------------------------- model
-// A core has so many tiles, so that copies and arithmetic overlap, as long as each copy has kPipelineCopyBytes.
+// A core has kPipelineTiles tiles or more, so that copies and arithmetic overlap, as long as each
+// copy has kPipelineCopyBytes.
 constexpr int64_t kPipelineTiles = 4;
 constexpr int64_t kPipelineCopyBytes = 16384;
-// A core could handle so many bytes of an operand while the next core starts.
+// A core could handle kTurnBytes of an operand while the next core starts.
 constexpr int64_t kTurnBytes = 128;
-// A core of 310P and 910 gets so many bytes of an operand at least.
+// A core of 310P and 910 gets at least kLegacyCoreBytes of an operand.
 constexpr int64_t kLegacyCoreBytes = 4096;
 // Tiles of cores beside each other have kUnlikeTiles sizes, a kUnlikeSteps-th of a tile apart (elementwise.h).
 constexpr int64_t kUnlikeTiles = 4;
 constexpr int64_t kUnlikeSteps = 32;
-// fp32 operands of an element-wise tile lie so many lanes further apart than it is long.
+// fp32 operands of an element-wise tile lie kApartLanes lanes further apart than it is long.
 constexpr int64_t kApartLanes = 64;
 
 // --- Columns ------------------------------------------------------------------------------------------------------ model
@@ -74,9 +81,10 @@ constexpr int64_t kApartLanes = 64;
 constexpr int64_t kSplitColumnBytes = 128;
 // Columns of an axis in chunks have one of these widths. The first is preferred.
 constexpr int64_t kChunkColumnBytes[] = {256, 128};
-// Columns have this width where they are read twice (310P, 910).
+// Columns are kLegacyChunkColumns wide where they are read twice (310P, 910).
 constexpr int64_t kLegacyChunkColumns = 64;
-// Chunks of columns side by side start on GM lines where so many rows or fewer are whole lines.
+// Chunks of columns side by side start on GM lines where kMostLineRows rows or fewer are whole
+// lines.
 constexpr int64_t kMostLineRows = 4;
 
 // --- GM ------------------------------------------------------------------------------------------------ board, documents
@@ -86,13 +94,13 @@ constexpr uint32_t kGoodStartBytes = 512;
 constexpr uint32_t kMinSplitBytes = 4096;
 
 // --- Sharing ------------------------------------------------------------------------------------------------------ model
-// The workspace holds the sums of so many rounds at a time.
+// The workspace holds the sums of kRounds rounds at a time.
 constexpr int64_t kRounds = 6;
-// The results of a piece come so many rounds after its sums at most.
+// The results of a piece come at most kMostLate rounds after its sums.
 constexpr int64_t kMostLate = 2;
-// Chunk buffers leave so many event ids to others.
+// Chunk buffers leave kSparedEvents event ids to others.
 constexpr int64_t kSparedEvents = 2;
-// Where not all chunks stay in UB, so many buffers keep loading.
+// Where not all chunks stay in UB, kAheadBuffers buffers keep loading.
 constexpr int64_t kAheadBuffers = 2;
 // Pieces go around among all cores where that saves rounds: a tenth of them for rows of whole blocks, which keep GM busy when
 // a few cores are left over, and a quarter where cores wait for the sums of the round they are in.
@@ -108,18 +116,18 @@ struct Overlap {
 };
 constexpr Overlap kOverlap{0.91, 0.90, 0.85, 0.65};
 constexpr Overlap kOverlapOf16Bit{0.84, 0.76, 0.70, 0.58};
-// This share of the cores keeps GM busy with fp32.
+// kEnoughCores is the share of the cores that keeps GM busy with fp32.
 constexpr double kEnoughCores = 0.85;
-// The sums that cores exchange are compared with what they add to: the three tensors of an fp32 call in GM, and the nine
-// instructions on each element of a 16-bit call.
+// The sums that cores exchange are compared with what they add to: the kTensors tensors of an fp32
+// call in GM, and the kSteps instructions on each element of a 16-bit call.
 constexpr double kTensors = 3;
 constexpr double kSteps = 9;
 // A chunk takes as long to begin as kChunkOverhead elements take a core. A line of sums of a 16-bit row takes SCALAR as long
 // as kLineOfSums elements.
 constexpr double kChunkOverhead = 256;
 constexpr double kLineOfSums = 400;
-// Sharings that reach this share of the best one on the first number of cores are judged by both numbers. The first counts
-// kOfFirst times as much as the second.
+// Sharings that reach kNear times the best one on the first number of cores are judged by both
+// numbers. The first counts kOfFirst times as much as the second.
 constexpr double kNear = 0.85;
 constexpr double kOfFirst = 3;
 

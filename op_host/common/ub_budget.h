@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The buffers that a kernel will ask of the unified buffer, by name, so that an over-full tiling
-// can say what filled it.
+// UbBudget lists the buffers that a kernel will ask of UB by name, so that the error of an
+// over-full tiling can say what filled it.
 #ifndef OP_HOST_COMMON_UB_BUDGET_H_
 #define OP_HOST_COMMON_UB_BUDGET_H_
 
@@ -15,7 +15,7 @@ namespace optiling {
 // Several vector instructions of this architecture borrow the last 8 KiB; tilings leave them alone.
 constexpr uint64_t kUbScratchBytes = 8 * 1024;
 
-// ubBytes: all of UB, or what PlatformAscendC reports of it (a little less). The scratch counts
+// `ubBytes` is all of UB, or what PlatformAscendC reports of it (a little less). The scratch counts
 // from the end of UB.
 constexpr uint64_t UsableUb(uint64_t ubBytes) {
   constexpr uint64_t kKiB = 1024;
@@ -33,13 +33,13 @@ inline std::string WithCommas(uint64_t value) {
 
 class UbBudget {
  public:
-  // `buffers` allocations of `bytes` each, which TPipe rounds up to whole blocks.
+  // Adds `buffers` allocations of `bytes` each, which TPipe rounds up to whole blocks.
   void Add(const char* name, uint64_t buffers, uint64_t bytes) {
     if (buffers > 0 && bytes > 0) {
       entries_.push_back({name, buffers, common::AlignUp(bytes, common::kBlockBytes)});
     }
   }
-  // All buffers of a layout.
+  // Adds all buffers of a layout.
   template <typename Ub>
   void Add(const Ub& ub) {
     ub.ForEach([this](const char* name, const common::UbBuffer& buffer) {
@@ -55,7 +55,7 @@ class UbBudget {
     return total;
   }
 
-  // "in 2x32,768 + out 2x16,384 + work 65,536"
+  // Returns the buffers as text: "in 2x32,768 + out 2x16,384 + work 65,536".
   std::string Table() const {
     std::string text;
     for (const Entry& entry : entries_) {

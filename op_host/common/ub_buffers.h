@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Buffers of UB. Each layout has a struct of them, from which the kernel makes its buffers and the tiling adds them up, so no
-// budget is written twice. Sizes are bytes; TPipe rounds them up to whole blocks.
+// UbBuffer describes a buffer of UB. Each layout has a struct of them, from which the kernel makes
+// its buffers and the tiling adds them up, so no budget is written twice. Sizes are bytes; TPipe
+// rounds them up to whole blocks.
 #ifndef OP_HOST_COMMON_UB_BUFFERS_H_
 #define OP_HOST_COMMON_UB_BUFFERS_H_
 
@@ -10,7 +11,7 @@ namespace common {
 
 struct UbBuffer {
   uint32_t count = 0;  // 2: double buffering
-  uint32_t bytes = 0;  // of each; 0: there is none
+  uint32_t bytes = 0;  // size of each; 0: there is none
 };
 
 // Sizes that the tiling tries may be far larger than UB: they count as 4 GB then.
@@ -19,7 +20,7 @@ HOST_AND_DEVICE UbBuffer Buffers(int64_t count, int64_t bytes) {
 }
 HOST_AND_DEVICE UbBuffer Buffer(int64_t bytes) { return Buffers(bytes > 0 ? 1 : 0, bytes); }
 
-// The buffers of a tile, where a layout needs no others.
+// TileUb has the buffers of a tile, for layouts that need no others.
 struct TileUb {
   UbBuffer in;    // all operands
   UbBuffer out;   // the results

@@ -18,8 +18,8 @@ constexpr size_t kTarget = 2;
 constexpr size_t kReduction = 0;
 constexpr size_t kLogTarget = 1;
 
-// Of the formula's c; reductions that are not listed count as none.
-double Share(const std::string& reduction, const gert::Shape& shape) {
+// Returns c of the formula. Reductions that are not listed count as none.
+double Factor(const std::string& reduction, const gert::Shape& shape) {
   if (reduction == "mean") {
     return 1.0 / static_cast<double>(shape.GetShapeSize());
   }
@@ -29,7 +29,8 @@ double Share(const std::string& reduction, const gert::Shape& shape) {
   return 1.0;
 }
 
-// Tiling key for the element counts of grad and target, 0 when grad has neither as many nor one.
+// KeyOf returns the tiling key for the element counts of grad and target, 0 when grad has neither
+// as many nor one.
 uint64_t KeyOf(int64_t grad, int64_t target) {
   if (grad == target) {
     return KL_DIV_GRAD_LIKE_TARGET;
@@ -76,7 +77,7 @@ ge::graphStatus KlDivLossGradTiling(gert::TilingContext* context) {
   OP_CHECK_NULL_WITH_CONTEXT(context, data);
   *data = KlDivLossGradTilingData{};
   data->elements = elements;
-  data->scale = static_cast<float>(-Share(reduction == nullptr ? "mean" : reduction, shape));
+  data->scale = static_cast<float>(-Factor(reduction == nullptr ? "mean" : reduction, shape));
   data->logTarget = logTarget != nullptr && *logTarget ? 1 : 0;
   return ge::GRAPH_SUCCESS;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the host tells the kl_div_loss_grad kernel. Host and device include this.
+// This file declares what the host tells the kl_div_loss_grad kernel. Host and device include it.
 #ifndef OP_HOST_KL_DIV_LOSS_GRAD_KL_DIV_LOSS_GRAD_TILING_H_
 #define OP_HOST_KL_DIV_LOSS_GRAD_KL_DIV_LOSS_GRAD_TILING_H_
 
@@ -7,7 +7,7 @@
 
 #include "common/elementwise_data.h"
 
-// Tiling keys: the number of elements of grad.
+// A tiling key says how many elements grad has.
 #define KL_DIV_GRAD_LIKE_TARGET 1
 #define KL_DIV_GRAD_SCALAR 2
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The four ways to broadcast [1 or B, 1 or N, S1, S2] to [B, N, S1, S2].
+// MakeRowMask knows the four ways to broadcast [1 or B, 1 or N, S1, S2] to [B, N, S1, S2].
 #include "scaled_masked_softmax_grad_v2/row_mask_tiling.h"
 
 namespace optiling {

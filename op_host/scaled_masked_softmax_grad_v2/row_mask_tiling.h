@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which mask row a row takes when the mask is broadcast over the first two of four dims, as index
-// arithmetic: a pure function of the two shapes.
+// MakeRowMask says which mask row a row takes when the mask is broadcast over the first two of four
+// dims, as index arithmetic: a pure function of the two shapes.
 #ifndef OP_HOST_SCALED_MASKED_SOFTMAX_GRAD_V2_ROW_MASK_TILING_H_
 #define OP_HOST_SCALED_MASKED_SOFTMAX_GRAD_V2_ROW_MASK_TILING_H_
 

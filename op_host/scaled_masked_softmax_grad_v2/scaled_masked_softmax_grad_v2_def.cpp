@@ -34,7 +34,7 @@ class ScaledMaskedSoftmaxGradV2 : public OpDef {
 
 OP_ADD(ScaledMaskedSoftmaxGradV2);
 
-// The operator by the type that clients without its aclnn function ask for.
+// This is the operator by the type that clients without its aclnn function ask for.
 class ScaledMaskedSoftmaxGrad : public ScaledMaskedSoftmaxGradV2 {
  public:
   explicit ScaledMaskedSoftmaxGrad(const char* name)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tiling of ScaledMaskedSoftmaxGradV2: whole rows of common/row_reduce_context.h, and the row of
-// the mask that belongs to each.
+// Tiling of ScaledMaskedSoftmaxGradV2: common/row_reduce_context.h plans whole rows, and
+// row_mask_tiling.h the mask row of each.
 #include "scaled_masked_softmax_grad_v2/scaled_masked_softmax_grad_v2_tiling.h"
 
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the host tells the scaled_masked_softmax_grad_v2 kernel. Host and device
-// include this.
+// This file declares what the host tells the scaled_masked_softmax_grad_v2 kernel. Host and device
+// include it.
 #ifndef OP_HOST_SCALED_MASKED_SOFTMAX_GRAD_V2_SCALED_MASKED_SOFTMAX_GRAD_V2_TILING_H_
 #define OP_HOST_SCALED_MASKED_SOFTMAX_GRAD_V2_SCALED_MASKED_SOFTMAX_GRAD_V2_TILING_H_
 
@@ -13,7 +13,7 @@ struct RowMaskTilingData {
   int64_t run;
   int64_t period;
   int64_t step;
-  int64_t rows;  // of the mask tensor
+  int64_t rows;  // rows of the mask tensor
 };
 
 struct ScaledMaskedSoftmaxGradV2TilingData {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernels need to know of an architecture: which instructions it has, and the sizes that its instructions
-// count in. (CANN, "Ascend C API": DataCopyPad, Brcb, WholeReduceSum, MicroAPI.)
+// This file has what the kernels need to know of an architecture: which instructions it has, and
+// the sizes in which these count. (CANN, "Ascend C API": DataCopyPad, Brcb, WholeReduceSum,
+// MicroAPI.)
 #ifndef OP_KERNEL_COMMON_ARCH_H_
 #define OP_KERNEL_COMMON_ARCH_H_
 
@@ -40,7 +41,7 @@ using AscendC::TQue;
 
 constexpr bool kWholeBlocksOnly = OP_KERNEL_WHOLE_BLOCKS_ONLY != 0;
 constexpr bool kRegisters = OP_KERNEL_REGISTERS != 0;
-// SoCs before 2201 know rounding to nearest even of float to half by another name.
+// SoCs before 2201 have another name for rounding float to half to nearest even.
 constexpr RoundMode kToNearestEven = kWholeBlocksOnly ? RoundMode::CAST_NONE : RoundMode::CAST_RINT;
 
 constexpr uint32_t kMaxRepeatStride = 255;  // blocks from one repeat to the next
@@ -48,14 +49,14 @@ constexpr uint32_t kMaxRepeatStride = 255;  // blocks from one repeat to the nex
 template <typename T>
 constexpr uint32_t kBlockElements = kBlockBytes / sizeof(T);
 
-// `length` elements, with what fills their last block.
+// WholeBlocks rounds `length` elements up to whole blocks.
 template <typename T>
 __aicore__ inline uint32_t WholeBlocks(uint32_t length) {
   return AlignUp(length, kBlockElements<T>);
 }
 
-// Repeats and repeat strides have 8 bits. What a function does not bound itself, the tiling does; a debug build on
-// the CPU stops where both failed.
+// Bits8 is for repeats and repeat strides, which have 8 bits. What a function does not bound
+// itself, the tiling does; a debug build on the CPU stops where neither has.
 __aicore__ inline uint8_t Bits8(uint32_t value) {
   ASCENDC_ASSERT((value <= 255), {
     KERNEL_LOG(KERNEL_ERROR, "%u does not fit the 8 bits of an instruction's repeat", value);

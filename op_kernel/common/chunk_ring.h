@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The chunk buffers of a shared axis. Chunks that have been added up stay in theirs between the passes as far as the tiling
-// says (`resident`); all other buffers load what comes next, also of the next unit.
+// ChunkRing has the chunk buffers of a shared axis. Chunks that have been added up stay in theirs
+// between the passes as far as the tiling says (`resident`); all other buffers load what comes
+// next, also of the next unit.
 #ifndef OP_KERNEL_COMMON_CHUNK_RING_H_
 #define OP_KERNEL_COMMON_CHUNK_RING_H_
 
@@ -9,7 +10,7 @@
 
 namespace rowreduce {
 
-// kSumOfG: the first pass needs no y.
+// With kSumOfG, the first pass needs no y.
 template <typename T, bool kAlongLanes, bool kSumOfG>
 class ChunkRing {
   using WorkOfCores = SharedWork<T, kAlongLanes>;
@@ -27,10 +28,10 @@ class ChunkRing {
     pipe->InitBuffer(ring_, static_cast<uint8_t>(t_.ring), bytes);
   }
 
-  // The next chunk that has been loaded.
+  // Returns the next chunk that has been loaded.
   __aicore__ inline LocalTensor<T> Next() { return ring_.template DeQue<T>(); }
 
-  // A resident chunk of a round.
+  // Returns a resident chunk of a round.
   __aicore__ inline LocalTensor<T> Held(int64_t round, int64_t index) const {
     return held_[HeldFrom(round) + index];
   }
@@ -42,7 +43,7 @@ class ChunkRing {
       const int64_t index = again ? nextLoad_ - next_.chunks + next_.resident : nextLoad_;
       const Chunk chunk = work_.ChunkOf(next_.unit, next_.chunk + index);
       LocalTensor<T> in = ring_.template AllocTensor<T>();
-      // The first pass of what is read again needs no y where f is g.
+      // Where f is g, the first pass of a chunk that is read again needs no y.
       if (!kSumOfG || again || index < next_.resident) {
         Load(in, operands_.y_, chunk);
       }
@@ -62,7 +63,7 @@ class ChunkRing {
     LoadAhead();
   }
 
-  // A chunk that has been added up stays, or makes room.
+  // Keeps a chunk that has been added up, or frees its buffer.
   __aicore__ inline void Keep(const Work& work, int64_t chunk, LocalTensor<T>& in) {
     const int64_t index = chunk - work.chunk;
     if (index < work.resident) {
@@ -86,7 +87,7 @@ class ChunkRing {
     CopyIn(in, gm, chunk.offset, chunk.rows, chunk.pitch);
   }
 
-  // The first resident chunk of a round has this place.
+  // HeldFrom is the place of a round's first resident chunk.
   __aicore__ inline int64_t HeldFrom(int64_t round) const {
     return round % (t_.late + 1) * t_.resident;
   }
@@ -95,9 +96,9 @@ class ChunkRing {
   const WorkOfCores& work_;
   Operands<T>& operands_;
   const uint32_t lanes_;  // of an operand in a buffer
-  int64_t free_;          // buffers
-  Work next_;             // of the next load
-  int64_t nextLoad_ = 0;  // of its loads
+  int64_t free_;          // buffers without a chunk
+  Work next_;             // the round of the next load
+  int64_t nextLoad_ = 0;  // how many of its loads have started
   LocalTensor<T> held_[kMostRing];
   TQue<TPosition::VECIN, kMostRing> ring_;
 };

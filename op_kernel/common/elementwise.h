@@ -23,7 +23,7 @@
 
 namespace elementwise {
 
-// SCALAR reads one element of GM, of a tensor that this kernel does not write.
+// ReadScalar reads one element of GM by SCALAR, of a tensor that this kernel does not write.
 template <typename T>
 __aicore__ inline float ReadScalar(GM_ADDR address) {
   GlobalTensor<T> tensor;
@@ -102,8 +102,8 @@ class Elementwise {
       }
       PipeBarrier<PIPE_V>();
       LocalTensor<float> result;
-      if constexpr (kInputs >=
-                    2) {  // their buffer has room for one fp32 result once they are widened
+      // Two inputs leave room for an fp32 result in their buffer once they are widened.
+      if constexpr (kInputs >= 2) {
         result = in.template ReinterpretCast<float>();
       } else {
         result = work[kInputs * apart_];
@@ -135,7 +135,7 @@ class Elementwise {
   const Step& step_;
   const uint32_t apart_;  // fp32 lanes from one operand to the next
   const int64_t resultsPastL2_;
-  int64_t stored_ = 0;  // tiles
+  int64_t stored_ = 0;  // tiles stored so far
   GlobalTensor<T> in_[kInputs];
   GlobalTensor<T> out_;
   TBuf<TPosition::VECCALC> work_;  // fp32 lanes of the inputs

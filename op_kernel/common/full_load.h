@@ -21,17 +21,17 @@
 
 namespace common {
 
-// A core's share of the units: rows, slabs, column tiles or elements.
+// Share is a core's share of the units: rows, slabs, column tiles or elements.
 struct Share {
   int64_t first;
   int64_t last;
-  int64_t tile;       // units of a tile at most
-  int64_t grid = 1;   // all tiles but the first start on a multiple of so many units
-  int64_t least = 0;  // units that are left for the last tile at least
+  int64_t tile;       // most units of a tile
+  int64_t grid = 1;   // each tile but the first starts on a multiple of this unit number
+  int64_t least = 0;  // fewest units of the last tile
 };
 
 struct Tile {
-  int64_t unit;  // the first
+  int64_t unit;  // the first one
   uint32_t units;
 };
 
@@ -47,7 +47,7 @@ class FullLoad {
     layout.Init(pipe, *this);
   }
 
-  // Sets all inputs to zero, where instructions read lanes that no copy has written.
+  // Sets all inputs to zero, for layouts whose instructions read lanes that no copy writes.
   __aicore__ inline void ZeroInputs(uint32_t bytes) {
     for (uint32_t i = 0; i < layout_.ub.in.count; ++i) {
       LocalTensor<T> in = inQueue_.template AllocTensor<T>();
@@ -58,8 +58,8 @@ class FullLoad {
     PipeBarrier<PIPE_V>();
   }
 
-  // The copies of a tile are issued before the arithmetic of the tile in front of it: SCALAR cannot issue them while the
-  // queue of VECTOR is full.
+  // Process issues the copies of a tile before the arithmetic of the tile in front of it: SCALAR
+  // cannot issue them while the queue of VECTOR is full.
   __aicore__ inline void Process() {
     if (share_.first >= share_.last) {
       return;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Strided copies between GM and UB of any length. In UB each row starts on a block of 32 bytes.
+// These functions copy rows of any length between GM and UB. In UB each row starts on a block of 32
+// bytes.
 #ifndef OP_KERNEL_COMMON_GM_COPY_H_
 #define OP_KERNEL_COMMON_GM_COPY_H_
 
@@ -7,7 +8,7 @@
 
 namespace common {
 
-// What a copy moves.
+// Rows is what a copy moves.
 struct Rows {
   uint32_t count;
   uint32_t length;    // elements of a row
@@ -25,7 +26,7 @@ constexpr uint64_t kMaxGapBytes = 0xFFFFFFFFull;
 
 namespace common {
 
-// Rows that follow each other in GM and in UB are one.
+// Joined makes one row of rows that follow each other in GM and in UB.
 __aicore__ inline Rows Joined(const Rows& rows, uint32_t pitch) {
   if (pitch == rows.length && rows.distance == rows.length) {
     return Rows{1, rows.length * rows.count, rows.distance * rows.count};
@@ -139,8 +140,8 @@ __aicore__ inline void CopyOut(const GlobalTensor<T>& dst, uint64_t offset,
   ForCopies<T, false>(Joined(rows, pitch), pitch, RowsOut<T>{dst, src, offset});
 }
 
-// The next four functions do nothing or less than those of legacy.h: lanes that pad a row hold zeros here, and a copy ends on
-// any byte.
+// The next four functions do less than those of legacy.h, or nothing: lanes that pad a row hold
+// zeros here, and a copy ends on any byte.
 __aicore__ inline void ClearPads(const LocalTensor<float>&, uint32_t, uint32_t, uint32_t,
                                  uint32_t) {}
 
@@ -184,8 +185,8 @@ __aicore__ inline void CopyOut(const GlobalTensor<T>& dst, uint64_t offset,
   CopyOut(dst, offset, src, Rows{1, length, length}, WholeBlocks<T>(length));
 }
 
-// CopyPieceOut is the way back of CopyPieceIn. A copy starts on a block in UB, so the first results lie once more on a block of their
-// own, behind the last one.
+// CopyPieceOut is the way back of CopyPieceIn. A copy reads UB from a block on, so the first
+// results lie once more on a block of their own, behind the last one.
 template <typename T>
 __aicore__ inline void CopyPieceOut(const GlobalTensor<T>& dst, uint64_t offset,
                                     const LocalTensor<T>& src, uint32_t length, uint32_t lead) {
@@ -196,7 +197,8 @@ __aicore__ inline void CopyPieceOut(const GlobalTensor<T>& dst, uint64_t offset,
   }
 }
 
-// Makes the first `past` tiles of a core go past L2. It stands in front of the copy of each tile.
+// HintTile makes the first `past` tiles of a core bypass L2. It is called before the copy of each
+// tile.
 template <typename T>
 __aicore__ inline void HintTile(GlobalTensor<T>& gm, int64_t tile, int64_t past) {
   if (past > 0 && (tile == 0 || tile == past)) {

@@ -8,8 +8,9 @@
 //        sums        s of column 0, 1, .. b - 1, in a row for each slab
 //        out         the results; until they are written, the scratch of the sums
 //
-// Columns that are no whole blocks lie side by side (side_by_side.h). Columns are added up in the order "tree". Ascend 950
-// adds them up in registers (RegisterColumns of registers.h) and needs no work area. UB: ColumnsUb, SideBySideUb.
+// Columns that are no whole blocks lie side by side (side_by_side.h). Columns are added up in the
+// order "tree". Ascend 950 adds them up in registers (RegisterColumns of registers.h) and needs no
+// work area. UB: ColumnsUbOf, SideBySideUbOf.
 #ifndef OP_KERNEL_COMMON_LAYOUT_COLUMNS_H_
 #define OP_KERNEL_COMMON_LAYOUT_COLUMNS_H_
 
@@ -92,7 +93,7 @@ class Columns {
     const uint32_t slab = Count(tile) / tile.units;
     if constexpr (!kWholeBlocksOnly) {
       if (sideBySide_) {
-        // A copy leaves the whole blocks behind a slab as they are.
+        // No copy writes the whole blocks behind a slab.
         const uint32_t from = WholeBlocks<T>(static_cast<uint32_t>(slab_));
         ZeroColumns(f[from], slab, slab - from, tile.units);
         PipeBarrier<PIPE_V>();
@@ -120,7 +121,7 @@ class Columns {
     return ColumnsInRegisters(kRegisters, t.inner, t.sideRows);
   }
 
-  // Where a tile lies in GM, and how far apart its rows are in UB.
+  // Piece says where a tile lies in GM, and how far apart its rows are in UB.
   struct Piece {
     uint64_t offset;
     Rows rows;
@@ -153,9 +154,9 @@ class Columns {
   Operands<T> operands_;
   Fp32Lanes<T, Step> fp32_;
   const RowReduceTilingData& t_;
-  const uint64_t slab_;    // elements of one a of [A, R, B]
+  const uint64_t slab_;    // elements of a slab
   const bool sideBySide_;  // columns are no whole blocks
-  const uint32_t rows_;    // of a slab in UB
+  const uint32_t rows_;    // rows of a slab in UB
   const uint32_t lanes_;   // of an operand in a buffer
   SideBySide<float> side_;
 };

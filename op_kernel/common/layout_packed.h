@@ -7,9 +7,10 @@
 //        blocks    s of row 0, eight times | s of row 1 | ..
 //        out       ...r r r r r|r r r r r|.. | r r r      and the first block once more, from where it is stored
 //
-// Copied one by one, each row would cost GM a start off its lines and whole lines for both ends. Rows that start on the
-// same lane of a block are added up and scaled by one instruction where a repeat stride reaches them; a mask keeps their
-// neighbours out. Rows are added up in the order "mod64". UB: RowsUb. SoCs of legacy.h have no such tiles.
+// Copied one by one, each row would cost GM a start off its lines and whole lines for both ends.
+// Rows that start on the same lane of a block are added up and scaled by one instruction where a
+// repeat stride reaches them; a mask keeps their neighbours out. Rows are added up in the order
+// "mod64". UB: RowsUbOf. Ascend310P and Ascend910 have no such tiles.
 #ifndef OP_KERNEL_COMMON_LAYOUT_PACKED_H_
 #define OP_KERNEL_COMMON_LAYOUT_PACKED_H_
 
@@ -17,8 +18,9 @@
 
 namespace rowreduce {
 
-// Copies the first results of a piece to a block of their own behind the last one: a copy to GM starts on a block.
-// Lane is float: a template, so that SoCs without Gather never meet it.
+// FirstBlock copies the first results of a piece to a block of their own behind the last one, as a
+// copy to GM starts on a block. Lane is float. It is a parameter so that SoCs without Gather never
+// compile this.
 template <typename Lane>
 class FirstBlock {
  public:
@@ -32,7 +34,7 @@ class FirstBlock {
     PipeBarrier<PIPE_V>();
   }
 
-  // The first of `count` results, with the lanes in front of it, is element `lead` of its block.
+  // The first result is element `lead` of its block. `count` counts the lanes in front of it, too.
   template <typename T>
   __aicore__ inline void Copy(const LocalTensor<T>& results, uint32_t count, uint32_t lead) {
     using Word = std::conditional_t<sizeof(T) == sizeof(Lane), Lane, half>;
@@ -107,8 +109,9 @@ class Packed {
     return sums_.Sum(f, length_, length_, tile.units, LeadOf(tile), scratch);
   }
 
-  // 64 lanes of all rows that start on the same lane of a block are multiplied by one instruction. Where a stride does not
-  // reach them, every other row is multiplied by itself: neighbours share a block.
+  // One instruction multiplies 64 lanes of all rows that start on the same lane of a block. Where
+  // no stride reaches them, rows are multiplied one by one, first the even ones and then the odd
+  // ones: neighbours share a block.
   __aicore__ inline void Scale(const LocalTensor<float>& y, const LocalTensor<float>& sums,
                                const Tile& tile) const {
     const uint32_t lead = LeadOf(tile);
@@ -138,7 +141,7 @@ class Packed {
   const RowsUb ub;
 
  private:
-  // The element of a block of UB on which a tile starts: that of its address in GM.
+  // LeadOf is the element of a block of UB on which a tile starts: that of its address in GM.
   __aicore__ inline uint32_t LeadOf(const Tile& tile) const {
     return static_cast<uint32_t>(static_cast<uint64_t>(tile.unit) * length_ % kBlockElements<T>);
   }

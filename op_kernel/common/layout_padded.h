@@ -8,7 +8,8 @@
 //        blocks      s0 s0 s0 s0 s0 s0 s0 s0 | s1 ..
 //        out         row 0 | row 1 | ..       until it is written, the scratch of the sums
 //
-// Rows are added up in the order "tree" where they are multiples of 8 elements, else "mod64". UB: RowsUb.
+// Rows are added up in the order "tree" where they are multiples of 8 elements, else "mod64". UB:
+// RowsUbOf.
 //
 // A Mask may clear elements of the result (scaled_masked_softmax_grad_v2/row_mask.h):
 //   kRowLanes                       rows lie a multiple of this apart
@@ -30,13 +31,13 @@ struct NoMask {
                                const LocalTensor<float>&, const LocalTensor<float>&) {}
 };
 
-// The sums of rows, each in a block of its own.
+// RowSums makes the sums of rows, each in a block of its own.
 class RowSums {
  public:
   __aicore__ inline void Init(TPipe* pipe, const RowsUb& ub, uint32_t length, uint32_t pitch) {
     pipe->InitBuffer(sums_, ub.sums.bytes);
     pipe->InitBuffer(blocks_, ub.blocks.bytes);
-    if constexpr (kWholeBlocksOnly) {  // SpreadSums adds up what lies behind the sums
+    if constexpr (kWholeBlocksOnly) {  // SpreadSums reads what lies behind the sums
       AscendC::Duplicate(sums_.Get<float>(), 0.0F,
                          static_cast<int32_t>(ub.sums.bytes / sizeof(float)));
       PipeBarrier<PIPE_V>();

@@ -22,9 +22,10 @@
 
 namespace rowreduce {
 
-// FlatRows computes rows of at most 64 elements. All that is done to each element alone takes the rows of a tile as one run of
-// elements, 64 at a time: no lane is empty, and each access is aligned. The sums alone look at rows, and leave one for each element.
-// Buffers hold whole registers of 64 lanes, and f kBehindRegisters bytes more: the last row is read as a whole register.
+// FlatRows computes rows of at most 64 elements. What is done to each element alone takes the rows
+// of a tile as one run of elements, 64 at a time: no lane is empty, and each access is aligned.
+// Only the sums look at rows, and leave one for each element. Buffers hold whole registers of 64
+// lanes. f has kBehindRegisters bytes more, as the last row is read as a whole register.
 template <typename T, typename Step>
 class FlatRows {
  public:
@@ -134,7 +135,7 @@ class FlatRows {
     }
   }
 
-  // Stores what the stores in front of `end` have held back.
+  // Stores what unaligned stores in front of `end` have held back.
   __aicore__ inline static void End(__ubuf__ float* end, reg::UnalignRegForStore& held) {
     reg::StoreUnAlignPost(end, held, 0);
   }
@@ -195,7 +196,7 @@ class Registers {
 
  private:
   __aicore__ inline void ComputeFlat(__ubuf__ T* out, __ubuf__ T* y, __ubuf__ T* g, uint16_t rows) {
-    using Rows = FlatRows<T, Step>;
+    using Flat = FlatRows<T, Step>;
     constexpr bool kFp32 = std::is_same_v<T, float>;
     __ubuf__ float* sums = InUb(sums_.template Get<float>());
     __ubuf__ float* f = nullptr;
@@ -205,25 +206,24 @@ class Registers {
       f = sums + lanes_;
     }
     if constexpr (!kFp32 || !Step::kSumOfG) {
-      Rows::Prepare(f, y, g, rows * length_);
+      Flat::Prepare(f, y, g, rows * length_);
       PipeBarrier<PIPE_V>();
     }
     if (length_ % kBlockLanes == 0) {
-      Rows::template Sum<true>(sums, f, length_, rows);
+      Flat::template Sum<true>(sums, f, length_, rows);
     } else {
-      Rows::template Sum<false>(sums, f, length_, rows);
+      Flat::template Sum<false>(sums, f, length_, rows);
     }
     PipeBarrier<PIPE_V>();
-    Rows::Combine(out, sums, f, y, rows * length_);
+    Flat::Combine(out, sums, f, y, rows * length_);
   }
 
   template <bool kAligned>
   __aicore__ inline void ComputeRows(__ubuf__ T* out, __ubuf__ T* y, __ubuf__ T* g, uint16_t rows) {
-    using Rows = RegisterRows<T, Step, kAligned>;
     __ubuf__ float* sums = InUb(sums_.template Get<float>());
-    Rows::Sum(sums, y, g, length_, rows);
+    RegisterRows<T, Step, kAligned>::Sum(sums, y, g, length_, rows);
     PipeBarrier<PIPE_V>();
-    Rows::Combine(out, sums, y, g, length_, rows);
+    RegisterRows<T, Step, kAligned>::Combine(out, sums, y, g, length_, rows);
   }
 
   Operands<T> operands_;

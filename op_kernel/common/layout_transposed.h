@@ -26,8 +26,8 @@ __aicore__ inline void CopyTerms(const LocalTensor<float>& dst, uint32_t dstPitc
   const uint32_t from = srcPitch / kBlockLanes;
   const bool narrow = IsNarrow(slabs, lanes) && Max(to, from) * kRepeatBlocks <= kMaxRepeatStride;
   const uint32_t most = Max(to, from) <= kMaxRepeatStride ? kMaxRepeat : 1;  // repeats
-  const uint32_t atOnce =
-      narrow ? kRepeatBlocks : 1;  // a block of each of eight slabs, or one slab
+  // A repeat takes a block of each of eight slabs, or lanes of one slab.
+  const uint32_t atOnce = narrow ? kRepeatBlocks : 1;
   const uint32_t step = narrow ? kBlockLanes : kRepeatLanes;
   const AscendC::UnaryRepeatParams p(Bits8(narrow ? to : 1), Bits8(narrow ? from : 1),
                                      Bits8(most > 1 ? to * atOnce : 0),
@@ -46,13 +46,14 @@ __aicore__ inline void CopyTerms(const LocalTensor<float>& dst, uint32_t dstPitc
   }
 }
 
-// The sums of 16 * count rows of `length` > 1 elements that have been transposed: element p of 16 rows is a row of a slab
-// [length, 16]. They are the sums of Mod64Rows, bit by bit. `scratch` has as many lanes as the slabs.
+// SumTransposed adds up 16 * count rows of `length` > 1 elements that have been transposed: element
+// p of 16 rows is row p of a slab [length, 16]. The sums are those of Mod64Rows, bit by bit.
+// `scratch` has as many lanes as the slabs.
 __aicore__ inline Matrix SumTransposed(const LocalTensor<float>& slabs, uint32_t length,
                                        uint32_t count, const LocalTensor<float>& scratch) {
   const uint32_t modulus = static_cast<uint32_t>(TileModulus(length));
   const uint32_t width = Min(length, modulus);
-  // Rows that a second turn has been added to.
+  // A second turn is added to the first `turned` rows.
   const uint32_t turned = length > modulus ? Min(modulus, length - modulus) : 0;
   uint32_t half = 1;
   while (2 * half < width) {
@@ -186,11 +187,12 @@ class Transposed {
   static constexpr uint32_t kLeastStream = kWholeBlocksOnly ? kLeastLegacyStream : kStreams;
 
   struct Streams {
-    uint32_t slabs;   // of a stream
+    uint32_t slabs;   // slabs of a stream
     uint32_t length;  // elements from one stream to the next
   };
 
-  // Whether a stream of so many slabs is whole blocks, and long enough for the way back.
+  // IsWhole says whether a stream of so many slabs is whole blocks, and long enough to be
+  // transposed back.
   __aicore__ inline bool IsWhole(uint32_t slabs) const {
     return slabs * slab_ % kBlockElements<T> == 0 && slabs * slab_ >= kLeastStream;
   }
@@ -205,7 +207,7 @@ class Transposed {
     return Streams{slabs, length + (evenBlocks ? kBlockElements<T> : 0)};
   }
 
-  // Loads full streams, and what is left for the last one.
+  // Loads full streams, and then the last one, which may be shorter.
   __aicore__ inline void LoadStreams(const LocalTensor<T>& in, const GlobalTensor<T>& gm,
                                      const Tile& tile) const {
     const uint64_t offset = static_cast<uint64_t>(tile.unit) * slab_;
@@ -278,7 +280,7 @@ class Transposed {
   const Step step_{};
   const uint32_t reduce_;
   const uint32_t columns_;
-  const uint32_t slab_;   // elements
+  const uint32_t slab_;   // elements of a slab
   const uint32_t lanes_;  // of an operand in a buffer
   const bool whole_;      // whether streams are whole blocks, and a tile is one piece of GM
   TBuf<TPosition::VECCALC> work_;

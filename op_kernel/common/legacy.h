@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// All that Ascend310P and Ascend910 do otherwise: they copy whole blocks only (legacy_copy.h) and have no Brcb; Ascend910
-// has no sums and no transposition of fp32 either. Part of gm_copy.h.
+// This file has all that Ascend310P and Ascend910 do otherwise: they copy whole blocks only
+// (legacy_copy.h) and have no Brcb; Ascend910 has no sums and no transposition of fp32 either.
+// gm_copy.h includes it.
 //
-// Transposition of 16-bit words (TransDataTo5HD) does what other SoCs have instructions for. Lanes of 32 bits come
-// through, because both words of a lane go the same way. It takes a few instructions for 128 rows; the scalar unit
-// would take a dozen cycles for each lane.
+// Transposition of 16-bit words (TransDataTo5HD) does what other SoCs have instructions for. Lanes
+// of 32 bits come through, because both words of a lane go the same way. It takes a few
+// instructions for 128 rows; the scalar unit would take a dozen cycles for each lane.
 #ifndef OP_KERNEL_COMMON_LEGACY_H_
 #define OP_KERNEL_COMMON_LEGACY_H_
 
@@ -12,8 +13,8 @@
 
 namespace common {
 
-constexpr uint32_t kWords = 16;           // of a block of 32 bytes
-constexpr uint32_t kTurnLanes = 8 * 128;  // fp32 lanes of their blocks
+constexpr uint32_t kWords = 16;           // words of a block of 32 bytes
+constexpr uint32_t kTurnLanes = 8 * 128;  // fp32 lanes of the blocks of kTurnRows rows
 
 // MoveWords moves 16 blocks to 16 others: word w of from[i] becomes word i of to[w].
 struct WordBlocks {
@@ -21,12 +22,12 @@ struct WordBlocks {
   uint64_t to[kWords];
 };
 
-// The address of a block of 16 words.
+// BlockOf is the address of a block of 16 words.
 __aicore__ inline uint64_t BlockOf(const LocalTensor<half>& words, uint32_t block) {
   return AddressOf(words[block * kWords]);
 }
 
-// Moves words `repeats` times, each so many blocks behind the one before.
+// Moves words `repeats` times, each time `fromStep` and `toStep` blocks further on.
 __aicore__ inline void MoveWords(WordBlocks& blocks, uint32_t repeats, uint32_t fromStep,
                                  uint32_t toStep) {
   const bool one = repeats == 1;  // strides would shift the start of a single repeat
@@ -54,7 +55,7 @@ __aicore__ inline void SpreadSums(const LocalTensor<float>& blocks, const LocalT
     }
     MoveWords(b, 1, 0, 0);
     PipeBarrier<PIPE_V>();
-    // Eight times the two blocks of k: word h of sum 8 i + k is each eighth pair of words of block 8 i + k.
+    // Each pair of blocks is read eight times: all lanes of block 8 i + k become sum 8 i + k.
     for (uint32_t i = 0; i < kWords; ++i) {
       b.from[i] = BlockOf(to, spare + i % 2);
       b.to[i] = BlockOf(to, g * kTurnRows + 8 * i);
@@ -64,7 +65,7 @@ __aicore__ inline void SpreadSums(const LocalTensor<float>& blocks, const LocalT
   }
 }
 
-// lanes[128 p + r] = blocks[8 r + p] of 128 blocks; spare: as many lanes.
+// lanes[128 p + r] = blocks[8 r + p] of 128 blocks. `spare` has as many lanes.
 __aicore__ inline void BlocksToLanesByWords(const LocalTensor<float>& lanes,
                                             const LocalTensor<float>& blocks,
                                             const LocalTensor<float>& spare) {
@@ -88,24 +89,25 @@ __aicore__ inline void BlocksToLanesByWords(const LocalTensor<float>& lanes,
   PipeBarrier<PIPE_V>();
 }
 
-// Moves 16 streams of fp32, `length` lanes each, to their positions or back: positions[16 p + i] = streams[i * length +
-// p]. A stream is whole blocks, at least 16 of them; spare: 16 streams of whole 128 lanes.
+// Moves 16 streams of fp32, `length` lanes each, to their positions or back:
+// positions[16 p + i] = streams[i * length + p]. A stream is whole blocks, at least 16 of them. `spare` has room for 16
+// streams, each rounded up to 128 lanes.
 template <bool toPositions>
 __aicore__ inline void TransposeByWords(const LocalTensor<float>& positions,
                                         const LocalTensor<float>& streams, uint32_t length,
                                         const LocalTensor<float>& spare) {
-  constexpr uint32_t kLanes = 128;  // of 16 blocks of a stream
+  constexpr uint32_t kLanes = 128;  // lanes of 16 blocks of a stream
   const LocalTensor<half> inStreams = streams.ReinterpretCast<half>();
   const LocalTensor<half> inPositions = positions.ReinterpretCast<half>();
   const LocalTensor<half> between = spare.ReinterpretCast<half>();
   const uint32_t pieces = CeilDiv(length, kLanes);
   WordBlocks b;
-  // What one instruction writes lies between the blocks of the next, and the last piece has some blocks once more:
-  // each waits for the one before.
+  // Instructions write between the blocks of each other, and the last piece has some blocks once
+  // more, so each waits for the one before it.
   for (uint32_t step = 0; step < 2; ++step) {
     for (uint32_t c = 0; c < pieces; ++c) {
       const bool last = c + 1 == pieces;
-      const uint32_t block = (last ? length - kLanes : c * kLanes) / 8;  // of a stream
+      const uint32_t block = (last ? length - kLanes : c * kLanes) / 8;  // first of the piece
       if ((step == 0) == toPositions) {
         // Word w of block i of a stream is word i of block w between, for one stream after the other.
         for (uint32_t i = 0; i < kWords; ++i) {
@@ -143,7 +145,8 @@ __aicore__ inline void MakeTails(const LocalTensor<T>& tails, const LocalTensor<
   const LocalTensor<half> between = spare.ReinterpretCast<half>();
   const LocalTensor<half> to = tails.template ReinterpretCast<half>();
   const uint32_t rowBlocks = pitch * static_cast<uint32_t>(sizeof(T)) / 32;
-  const uint32_t start = length * static_cast<uint32_t>(sizeof(T) / 2) - kWords;  // of a tail
+  // The first word of a tail.
+  const uint32_t start = length * static_cast<uint32_t>(sizeof(T) / 2) - kWords;
   WordBlocks b;
   for (uint32_t r = 0; r < count;) {
     const uint32_t left = count - r;
@@ -154,7 +157,7 @@ __aicore__ inline void MakeTails(const LocalTensor<T>& tails, const LocalTensor<
     // Words of two blocks of 16 rows become 32 blocks, of which 16 are the tails' words.
     for (uint32_t second = 0; second < 2; ++second) {
       for (uint32_t i = 0; i < kWords; ++i) {
-        const uint32_t row = r + Min(i, most - 1);  // there are no more
+        const uint32_t row = r + Min(i, most - 1);  // no row follows the last one
         b.from[i] = BlockOf(from, row * rowBlocks + start / kWords + second);
         b.to[i] = BlockOf(between, (2 * group + second) * kWords + i);
       }
@@ -171,7 +174,8 @@ __aicore__ inline void MakeTails(const LocalTensor<T>& tails, const LocalTensor<
 }
 
 #if OP_KERNEL_NO_FLOAT_REDUCE
-// As SumBlocks, for up to 128 rows; sums beyond them hold anything. spare: the lanes of 256 blocks.
+// SumTurnedBlocks is SumBlocks for up to 128 rows; sums beyond them hold anything. `spare` has the
+// lanes of 256 blocks.
 __aicore__ inline void SumTurnedBlocks(const LocalTensor<float>& sums,
                                        const LocalTensor<float>& src, uint32_t apart, uint32_t rows,
                                        const LocalTensor<float>& spare) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies of Ascend310P and Ascend910, which move whole blocks of 32 bytes only (no DataCopyPad). Part of legacy.h.
+// Copies of Ascend310P and Ascend910, which move whole blocks of 32 bytes only (no DataCopyPad).
+// legacy.h includes them.
 //
 // GM addresses need no alignment there, lengths do.
 //   In: a row is read up to the next 32 bytes, which is what follows it in GM; ClearPads clears that before a sum. What
@@ -17,13 +18,13 @@ namespace common {
 
 constexpr uint32_t kMaxCopyGap = 65535;  // blocks of 32 bytes
 
-// One DataCopy takes all blocks, if their length and what lies between them are whole blocks of 32 bytes. gmGap counts
-// elements.
+// CopiesAtOnce says whether one DataCopy takes all rows: their length and the gaps between them are
+// whole blocks of 32 bytes. gmGap counts elements.
 template <typename T>
-__aicore__ inline bool CopiesAtOnce(uint32_t length, uint64_t gmGap, uint32_t blocks) {
+__aicore__ inline bool CopiesAtOnce(uint32_t length, uint64_t gmGap, uint32_t rows) {
   constexpr uint32_t kElements = kBlockElements<T>;
   return length % kElements == 0 && gmGap % kElements == 0 && gmGap / kElements <= kMaxCopyGap &&
-         blocks <= kMaxRowsPerCopy;
+         rows <= kMaxRowsPerCopy;
 }
 
 template <typename T>
@@ -47,57 +48,58 @@ __aicore__ inline void CopyIn(const LocalTensor<T>& dst, const GlobalTensor<T>& 
   const uint32_t padded = WholeBlocks<T>(rows.length);
   const uint32_t whole = rows.length / kElements * kElements;
   const uint64_t end = src.GetSize();
-  uint32_t safe = rows.count;  // blocks that may be read up to the next 32 bytes
-  for (uint32_t b = 0; b < rows.count; ++b) {
-    const uint64_t from = offset + b * rows.distance;
+  uint32_t safe = rows.count;  // the first row that may not be read up to the next 32 bytes
+  for (uint32_t r = 0; r < rows.count; ++r) {
+    const uint64_t from = offset + r * rows.distance;
     if (from + padded <= end) {
-      AscendC::DataCopy(dst[b * pitch], src[from], padded);
+      AscendC::DataCopy(dst[r * pitch], src[from], padded);
       continue;
     }
-    safe = Min(safe, b);
+    safe = Min(safe, r);
     if (whole > 0) {
-      AscendC::DataCopy(dst[b * pitch], src[from], whole);
+      AscendC::DataCopy(dst[r * pitch], src[from], whole);
     }
   }
   if (safe == rows.count) {
     return;
   }
-  // Vector instructions may still read what this buffer held before, and will read it next.
+  // SCALAR writes from here on. Vector instructions may still read the buffer's old contents, and
+  // will read the new ones next.
   PipeBarrier<PIPE_ALL>();
-  for (uint32_t b = safe; b < rows.count; ++b) {
+  for (uint32_t r = safe; r < rows.count; ++r) {
     for (uint32_t i = whole; i < rows.length; ++i) {
-      dst.SetValue(b * pitch + i, src.GetValue(offset + b * rows.distance + i));
+      dst.SetValue(r * pitch + i, src.GetValue(offset + r * rows.distance + i));
     }
   }
   PipeBarrier<PIPE_ALL>();
 }
 
-// Stores the last 32 bytes of each block, which are moved to its beginning in UB: that part is
+// Stores the last 32 bytes of each row. They are first moved to its beginning in UB: that part is
 // stored already.
 template <typename T>
 __aicore__ inline void StoreTails(const GlobalTensor<T>& dst, uint64_t offset,
                                   const LocalTensor<T>& src, const Rows& rows, uint32_t pitch) {
   constexpr uint32_t kElements = kBlockElements<T>;
   PipeBarrier<PIPE_ALL>();
-  for (uint32_t b = 0; b < rows.count; ++b) {
+  for (uint32_t r = 0; r < rows.count; ++r) {
     for (uint32_t i = 0; i < kElements; ++i) {
-      src.SetValue(b * pitch + i, src.GetValue(b * pitch + rows.length - kElements + i));
+      src.SetValue(r * pitch + i, src.GetValue(r * pitch + rows.length - kElements + i));
     }
   }
   PipeBarrier<PIPE_ALL>();
-  for (uint32_t b = 0; b < rows.count; ++b) {
-    const uint64_t to = offset + b * rows.distance + rows.length - kElements;
-    AscendC::DataCopy(dst[to], src[b * pitch], kElements);
+  for (uint32_t r = 0; r < rows.count; ++r) {
+    const uint64_t to = offset + r * rows.distance + rows.length - kElements;
+    AscendC::DataCopy(dst[to], src[r * pitch], kElements);
   }
 }
 
-// Moves blocks together in UB; they lie without a gap in GM.
+// Moves rows together in UB; they lie without a gap in GM.
 template <typename T>
 __aicore__ inline Rows Join(const LocalTensor<T>& src, const Rows& rows, uint32_t pitch) {
   PipeBarrier<PIPE_ALL>();
-  for (uint32_t b = 1; b < rows.count; ++b) {
+  for (uint32_t r = 1; r < rows.count; ++r) {
     for (uint32_t i = 0; i < rows.length; ++i) {
-      src.SetValue(b * rows.length + i, src.GetValue(b * pitch + i));
+      src.SetValue(r * rows.length + i, src.GetValue(r * pitch + i));
     }
   }
   PipeBarrier<PIPE_ALL>();
@@ -145,8 +147,8 @@ __aicore__ inline void CopyOut(const GlobalTensor<T>& dst, uint64_t offset,
     return;
   }
   const uint32_t whole = rows.length / kElements * kElements;
-  for (uint32_t b = 0; b < rows.count; ++b) {
-    AscendC::DataCopy(dst[offset + b * rows.distance], src[b * pitch], whole);
+  for (uint32_t r = 0; r < rows.count; ++r) {
+    AscendC::DataCopy(dst[offset + r * rows.distance], src[r * pitch], whole);
   }
   if (whole < rows.length) {
     StoreTails(dst, offset, src, rows, pitch);
@@ -164,13 +166,13 @@ __aicore__ inline void CopyOutWithTails(const GlobalTensor<T>& dst, uint64_t off
     CopyOut(dst, offset, src, rows, pitch);
     return;
   }
-  for (uint32_t b = 0; b < rows.count; ++b) {
-    AscendC::DataCopy(dst[offset + b * rows.distance], src[b * pitch], whole);
+  for (uint32_t r = 0; r < rows.count; ++r) {
+    AscendC::DataCopy(dst[offset + r * rows.distance], src[r * pitch], whole);
   }
-  PipeBarrier<PIPE_MTE3>();  // a tail begins in what is on its way
-  for (uint32_t b = 0; b < rows.count; ++b) {
-    const uint64_t to = offset + b * rows.distance + rows.length - kElements;
-    AscendC::DataCopy(dst[to], tails[b * kElements], kElements);
+  PipeBarrier<PIPE_MTE3>();  // a tail overlaps bytes that are on their way
+  for (uint32_t r = 0; r < rows.count; ++r) {
+    const uint64_t to = offset + r * rows.distance + rows.length - kElements;
+    AscendC::DataCopy(dst[to], tails[r * kElements], kElements);
   }
 }
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sums of the parts of one reduction: in UB where a core has all parts, in the workspace where cores share them. They
-// are added in an order that depends on their number alone.
+// PartSums keeps the sums of the parts of one reduction: in UB where a core has all parts, in the
+// workspace where cores share them. They are added in an order that depends on their number alone.
 //
-// Cores that share need the hard synchronisation of all cores: KERNEL_TYPE_MIX_AIV_1_0 on the device, batch scheduling from
-// the host. A core publishes its sums of round r and then awaits those of a round up to two before it, or of a later one,
-// where a unit ends later. The workspace holds kRounds = 6 rounds, each with a flag of its own: a core that publishes r + 2
-// has awaited r - 1, so the others have published r - 1 and awaited r - 4, and may still read units with a piece in r - 3.
+// Cores that share need the hard synchronisation of all cores: KERNEL_TYPE_MIX_AIV_1_0 on the
+// device, batch scheduling from the host. A core publishes its sums of round r and then awaits
+// those of a round up to two before it, or of a later one, where a unit ends later. The workspace
+// holds kRounds = 6 rounds, each with a flag of its own. A core that publishes r + 2 has awaited
+// r - 1, so the others have published r - 1 and awaited r - 4. They may still read units with a
+// piece in r - 3.
 #ifndef OP_KERNEL_COMMON_PART_SUMS_H_
 #define OP_KERNEL_COMMON_PART_SUMS_H_
 
@@ -43,7 +45,7 @@ class PartSums {
   }
 
  protected:
-  // `width` is that of a sum in lanes, a multiple of 8.
+  // `width` is the number of lanes of a sum, a multiple of 8.
   __aicore__ inline void Init(GM_ADDR workspace, uint32_t parts, uint32_t width, bool shared) {
     parts_ = parts;
     width_ = width;
@@ -64,7 +66,7 @@ class PartSums {
   uint32_t width_;  // lanes of a sum in UB
   bool shared_;
   GlobalTensor<float> gm_;
-  TQue<TPosition::VECOUT, 1> mine_;  // on their way to the workspace
+  TQue<TPosition::VECOUT, 1> mine_;  // sums on their way to the workspace
   TBuf<TPosition::VECCALC> here_;
 
  private:
@@ -72,11 +74,11 @@ class PartSums {
     return static_cast<uint16_t>(round % kRounds);
   }
 
-  int64_t awaited_ = 0;  // rounds
+  int64_t awaited_ = 0;  // the next round to await
 };
 
-// RowPartSums has the sums of rows, one value for each part. SCALAR adds them up while VECTOR works. It reads the workspace itself, since a
-// copy would hold up those of chunks for its latency.
+// RowPartSums has the sums of rows, one value for each part. SCALAR adds them up while VECTOR
+// works. SCALAR reads the workspace itself: a copy would hold up those of chunks for its latency.
 class RowPartSums : public PartSums {
  public:
   using Sum = float;
@@ -147,7 +149,7 @@ class RowPartSums : public PartSums {
         sums[i] = here.GetValue(i * width_);
       }
       const auto read = static_cast<event_t>(GetTPipePtr()->FetchEventID(AscendC::HardEvent::S_V));
-      AscendC::SetFlag<AscendC::HardEvent::S_V>(read);  // the next unit's take their place
+      AscendC::SetFlag<AscendC::HardEvent::S_V>(read);  // sums of the next unit overwrite these
       AscendC::WaitFlag<AscendC::HardEvent::S_V>(read);
     }
     for (uint32_t left = parts_; left > 1; left = CeilDiv(left, 2)) {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of y and g in vector registers (Ascend 950), and their sums in the order "register". A row is cut into pieces of 256
-// bytes. A piece is 64 lanes of fp32, or two registers of 16-bit elements: those of even and those of odd position. Pieces
-// are added lane by lane, one after the other; then the odd register is added to the even one, and 64 lanes are added as a
-// tree. A row is seen from its first element on, wherever that lies in UB, so the order follows from the length of a row
-// and the dtype.
+// This file computes rows of y and g in vector registers (Ascend 950). Their sums are in the order
+// "register": a row is cut into pieces of 256 bytes. A piece is 64 lanes of fp32, or two registers
+// of 16-bit elements: those of even and those of odd position. Pieces are added lane by lane, one
+// after the other; then the odd register is added to the even one, and 64 lanes are added as a
+// tree. A row is seen from its first element on, wherever that lies in UB, so the order follows
+// from the length of a row and the dtype.
 #ifndef OP_KERNEL_COMMON_REGISTER_ROWS_H_
 #define OP_KERNEL_COMMON_REGISTER_ROWS_H_
 
@@ -118,8 +119,9 @@ class RegisterRows {
  private:
   static constexpr bool kFp32 = std::is_same_v<T, float>;
 
-  // A mask counts so many elements for the even and the odd register of a piece that ends early. A mask of 16-bit elements has
-  // two bits for each lane, and conversions may look at either.
+  // EvenOf and OddOf count the bits of a mask for the even and the odd register of a piece that
+  // ends early. A mask of 16-bit elements has two bits for each lane, and conversions may look at
+  // either.
   __aicore__ inline static uint32_t EvenOf(uint32_t elements) {
     return kFp32 ? elements : (elements + 1) / 2 * 2;
   }
@@ -225,7 +227,7 @@ class RegisterRows {
     }
   }
 
-  // Stores what the stores in front of `end` have held back.
+  // Stores what unaligned stores in front of `end` have held back.
   __aicore__ inline static void EndRows(__ubuf__ T* end, reg::UnalignRegForStore& held) {
     reg::StoreUnAlignPost(end, held, 0);
   }

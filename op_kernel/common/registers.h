@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vector registers of Ascend 950. What lies between a load and a store never sees UB, so 16-bit operands need no fp32 work
-// area and no instruction for it. A register has 256 bytes: 64 fp32 lanes.
+// This file computes in the vector registers of Ascend 950. What lies between a load and a store
+// never sees UB, so 16-bit operands need no fp32 work area and no instruction for it. A register
+// has 256 bytes: 64 fp32 lanes.
 #ifndef OP_KERNEL_COMMON_REGISTERS_H_
 #define OP_KERNEL_COMMON_REGISTERS_H_
 
@@ -39,7 +40,7 @@ __aicore__ inline uint16_t RegistersOf(uint32_t lanes) {
   return static_cast<uint16_t>((lanes + kRegisterLanes - 1) / kRegisterLanes);
 }
 
-// 64 elements from a whole block on as fp32 lanes, and back.
+// LoadLanes loads 64 elements from a whole block on as fp32 lanes. StoreLanes is the way back.
 template <typename T>
 __aicore__ inline void LoadLanes(Lanes& dst, __ubuf__ T* at, LaneMask& mask) {
   if constexpr (std::is_same_v<T, float>) {
@@ -62,10 +63,11 @@ __aicore__ inline void StoreLanes(__ubuf__ T* at, Lanes& src, LaneMask& mask) {
   }
 }
 
-// RegisterColumns adds up columns of slabs whose rows are whole blocks, `pitch` elements, and follow each other. 64 columns are the lanes of a
-// register; rows are added to one that stays there until their results are stored. Even and odd rows have a register of
-// sums each: which elements meet, and when, follows from the number of rows. Up to kBehindRegisters bytes are read behind
-// the last row.
+// RegisterColumns adds up the columns of slabs. Rows are `pitch` elements, which are whole blocks,
+// and follow each other. 64 columns are the lanes of a register; rows are added to one that stays
+// there until their results are stored. Even and odd rows have a register of sums each: which
+// elements meet, and when, follows from the number of rows. Up to kBehindRegisters bytes are read
+// behind the last row.
 template <typename T, typename Step>
 class RegisterColumns {
  public:

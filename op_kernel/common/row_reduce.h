@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The row reductions on a view [A, R, B]:   s[a, b] = sum_r f(g, y)   out = h(f, s * y')
 //
-// A Step gives an operator its two functions, on fp32 lanes. It keeps a pair of zeros a zero in f:
+// A Step gives an operator its two functions, on fp32 lanes. Zeros pad rows, so f(0, 0) must be 0:
 //   kSumOfG                f(g, y) is g, so a sum needs no y
 //   Prepare(f, y, n)       f holds g on entry and f(g, y) on return; y holds y' on return
 //   Combine(dst, f, sy, n) dst = h(f, s * y'); dst may be f or sy
@@ -31,7 +31,8 @@ __aicore__ inline Share ShareOfCore(const RowReduceTilingData& t) {
   return Share{first, first + t.coreUnits + (core < t.extraCores ? 1 : 0), t.tileUnits};
 }
 
-// Tiles start on GM lines, or as near to that as their height allows: the first tile of a core is shorter for that.
+// GridOfLines makes tiles start on GM lines, or as near to that as their height allows. The first
+// tile of a core is shorter for that.
 __aicore__ inline int64_t GridOfLines(const RowReduceTilingData& t, int64_t unitBytes) {
   int64_t grid = 1;
   while (!kWholeBlocksOnly && t.coreUnits > t.tileUnits && t.tileUnits % (2 * grid) == 0 &&
@@ -45,7 +46,7 @@ __aicore__ inline TileShape TileShapeOf(const RowReduceTilingData& t, uint32_t e
   return TileShape{t.reduce, t.tileUnits, t.tileLanes, elementBytes, kWholeBlocksOnly};
 }
 
-// y, g and the result in GM.
+// Operands are y, g and the result in GM.
 template <typename T>
 class Operands {
  public:
@@ -60,7 +61,7 @@ class Operands {
     out_.SetGlobalBuffer(reinterpret_cast<__gm__ T*>(out), size);
   }
 
-  // HintInputs stands in front of the copies of each tile, or once in front of all.
+  // HintInputs is called before the copies of each tile, or once before all.
   __aicore__ inline void HintInputs() {
     HintTile(y_, loaded_, inputsPastL2_);
     HintTile(g_, loaded_++, inputsPastL2_);
@@ -72,7 +73,7 @@ class Operands {
   GlobalTensor<T> out_;
 
  private:
-  const int64_t inputsPastL2_;  // tiles
+  const int64_t inputsPastL2_;  // leading tiles of this core
   const int64_t resultsPastL2_;
   int64_t loaded_ = 0;
   int64_t stored_ = 0;
@@ -83,8 +84,8 @@ struct Pair {
   LocalTensor<float> f;
 };
 
-// y and g of a tile in fp32: where they lie, or converted into a work area. y comes first in a buffer, g `lanes` elements
-// behind it.
+// Fp32Lanes gives y and g of a tile in fp32: where they lie, or converted into a work area. y comes
+// first in a buffer, g `lanes` elements behind it.
 template <typename T, typename Step>
 class Fp32Lanes {
  public:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// All layouts and loops of a row reduction, for kernels that take any view. Each tiling key of row_reduce_data.h is a call of
-// Run<Layout> or, where cores share an axis, of RunShared, with the operands in GM and the tiling data.
+// This file includes all layouts and loops of a row reduction, for kernels that take any view. Each
+// tiling key of row_reduce_data.h is a call of Run<Layout> or, where cores share an axis, of
+// RunShared, with the operands in GM and the tiling data.
 #ifndef OP_KERNEL_COMMON_ROW_REDUCE_LAYOUTS_H_
 #define OP_KERNEL_COMMON_ROW_REDUCE_LAYOUTS_H_
 

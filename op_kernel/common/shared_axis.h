@@ -15,7 +15,7 @@
 //        out      two results on their way
 //
 // A chunk of a row lies as in the layouts Padded or Packed, rows of columns as in Columns; on Ascend 950 both are computed in
-// registers. Chunks are added up in order, and sums of parts in the order "tree". UB: SharedUb.
+// registers. Chunks are added up in order, and sums of parts in the order "tree". UB: SharedUbOf.
 #ifndef OP_KERNEL_COMMON_SHARED_AXIS_H_
 #define OP_KERNEL_COMMON_SHARED_AXIS_H_
 
@@ -101,7 +101,7 @@ class Shared {
     }
   }
 
-  // First pass.
+  // Makes the first pass of a round: the sums of its parts.
   __aicore__ inline void SumRound(int64_t round) {
     const Work work = work_.WorkOf(round);
     ring_.LoadAhead();
@@ -154,7 +154,7 @@ class Shared {
     return FoldRow(sum, width, unit, unit, sum);
   }
 
-  // f(g, y) of a chunk, added up to at most `most` lanes.
+  // Returns f(g, y) of a chunk, added up to at most `most` lanes.
   __aicore__ inline Matrix SumChunk(const LocalTensor<T>& in, const Chunk& chunk, uint32_t most) {
     const LocalTensor<float> f = fp32_.Summands(in, chunk.lanes);
     if constexpr (kAlongLanes) {
@@ -167,17 +167,17 @@ class Shared {
     }
     LocalTensor<float> scratch = f;
     if constexpr (kFp32) {
-      scratch = half_.template Get<float>();  // f may stay
+      scratch = half_.template Get<float>();  // f stays in the chunk's buffer
     }
     const uint32_t lanes = AlignUp(chunk.count, chunk.unit);
-    if (lanes > chunk.count) {  // the last row of columns side by side
+    if (lanes > chunk.count) {  // columns side by side end within a row
       AscendC::Duplicate(f[chunk.count], 0.0F, static_cast<int32_t>(lanes - chunk.count));
       PipeBarrier<PIPE_V>();
     }
     return FoldRow(f, lanes, chunk.unit, most, scratch);
   }
 
-  // Second pass.
+  // Makes the second pass of a round: the results of its chunks.
   __aicore__ inline void WriteRound(int64_t round) {
     const Work work = work_.WorkOf(round);
     if (work.unit >= work_.units) {
@@ -204,7 +204,7 @@ class Shared {
       fp32_.step_.Prepare(pair.f, pair.y, chunk.lanes);
       PipeBarrier<PIPE_V>();
     }
-    if (first) {  // in front of the load that takes this chunk's place
+    if (first) {  // before a load takes this chunk's place
       sums_.Fetch(work_.EndOf(work.unit), work_.SlotOf(work.unit));
     }
     if constexpr (kFreesEarly) {
@@ -233,7 +233,7 @@ class Shared {
     Store(out, chunk);
   }
 
-  // The sum of the unit that is written.
+  // Takes the sum of the unit that is written.
   __aicore__ inline void TakeSum() {
     sum_ = sums_.Take();
     if constexpr (kSides) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who does what where cores share an axis that is longer than a tile. The axis is cut into chunks, and these into parts,
-// which one core or several take: a piece is the parts of a unit that one core takes in a round. A unit is a row, or
-// colTile columns of a slab. All cores make all rounds, since they wait for each other in each. Three parts on four cores:
+// SharedWork says who does what where cores share an axis that is longer than a tile. The axis is
+// cut into chunks, and these into parts, which one core or several take: a piece is the parts of a
+// unit that one core takes in a round. A unit is a row, or colTile columns of a slab. All cores
+// make all rounds, since they wait for each other in each. Three parts on four cores:
 //
 //   round     core 0            core 1            core 2            core 3
 //   0         unit 0, part 0    unit 0, part 1    unit 0, part 2    unit 1, part 0    <- its sum is known after round 1
@@ -19,10 +20,10 @@ namespace rowreduce {
 // A Work is what a core does in a round.
 struct Work {
   int64_t round;
-  int64_t unit;  // past the last one there is nothing left
-  int64_t part;  // the first
+  int64_t unit;  // there is nothing to do past the last one
+  int64_t part;  // the first one
   int64_t endPart;
-  int64_t chunk;  // the first
+  int64_t chunk;  // the first one
   int64_t chunks;
   int64_t resident;  // chunks that stay in UB between the passes
 };
@@ -32,11 +33,13 @@ struct Chunk {
   Rows rows;
   uint32_t pitch;
   uint32_t unit;   // lanes that a fold keeps apart: a repeat of a row, or a row of columns
-  uint32_t lead;   // lanes of a block of UB in front of it
+  uint32_t lead;   // lanes in front of it in its block of UB
   uint32_t count;  // lanes, with those that pad rows
   uint32_t lanes;  // the same as whole repeats, which are faster than a part of one
 };
 
+// With kAlongLanes, the axis runs along the lanes of UB: rows (B == 1). Else it runs across them:
+// columns.
 template <typename T, bool kAlongLanes>
 struct SharedWork {
   // A chunk of a row that is no whole blocks starts on any element.
@@ -51,10 +54,10 @@ struct SharedWork {
   const int64_t cores = AscendC::GetBlockNum();
   const int64_t units = t.outer * t.colTiles;
   const int64_t rounds = CeilDiv(units * t.share, cores);
-  const int64_t chunks = CeilDiv(axis, t.chunk);        // of a unit
-  const int64_t parts = CeilDiv(chunks, t.partChunks);  // of a unit
+  const int64_t chunks = CeilDiv(axis, t.chunk);        // chunks of a unit
+  const int64_t parts = CeilDiv(chunks, t.partChunks);  // parts of a unit
   const int64_t partsOfCore = CeilDiv(parts, t.share);
-  const uint32_t sumLanes = SumLanes();  // of the sum of a part
+  const uint32_t sumLanes = SumLanes();  // lanes of the sum of a part
 
   // Cores take turns, since the last piece of a unit is shorter than the others.
   __aicore__ inline Work WorkOf(int64_t round) const {
@@ -70,15 +73,15 @@ struct SharedWork {
     return work;
   }
 
-  // The round of a unit's last piece.
+  // EndOf is the round of a unit's last piece.
   __aicore__ inline int64_t EndOf(int64_t unit) const { return ((unit + 1) * t.share - 1) / cores; }
 
-  // The chunk behind the last one of a part.
+  // EndOfPart is the chunk behind the last one of a part.
   __aicore__ inline int64_t EndOfPart(int64_t part) const {
     return Min((part + 1) * t.partChunks, chunks);
   }
 
-  // Where the workspace has the sums of a unit.
+  // SlotOf says where the workspace has the sums of a unit.
   __aicore__ inline uint64_t SlotOf(int64_t unit) const {
     return t.share > 1 ? static_cast<uint64_t>(unit % t.slots) : 0;
   }

@@ -18,11 +18,11 @@
 
 namespace rowreduce {
 
-// Lane is float: a template, so that SoCs without Gather never meet it.
+// Lane is float. It is a parameter so that SoCs without Gather never compile this.
 template <typename Lane>
 class SideBySide {
  public:
-  // `width` is that of a row, `slabs` how many a tile has at most.
+  // `width` is the number of lanes of a row, `slabs` the most slabs of a tile.
   __aicore__ inline void Init(TPipe* pipe, uint32_t columns, uint32_t width, uint32_t slabs) {
     const SideBySideUb ub = SideBySideUbOf(columns, width, slabs);
     columns_ = columns;
@@ -46,7 +46,8 @@ class SideBySide {
 
   __aicore__ inline uint32_t Period() const { return period_; }
 
-  // The sum of each lane's column, over rows of `width` lanes, from the sums over a period.
+  // Returns rows of `width` lanes in which each lane has the sum of its column, from the sums over
+  // a period.
   __aicore__ inline Matrix ForRow(const Matrix& sums, uint32_t units) {
     const LocalTensor<Lane> all = sums_.template Get<Lane>();
     for (uint32_t u = 0; u < units; u += group_) {
@@ -99,7 +100,7 @@ class SideBySide {
   TBuf<TPosition::VECCALC> sums_;
   TBuf<TPosition::VECCALC> twice_;
   TBuf<TPosition::VECCALC> turned_;
-  TBuf<TPosition::VECCALC> offsets_;  // of the lanes of a Gather, in bytes
+  TBuf<TPosition::VECCALC> offsets_;  // byte offsets of the lanes of a Gather
 };
 
 }  // namespace rowreduce

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums in the order "mod64", of rows that are no multiple of 8: element i is added to partial sum i modulo 64, one turn of
-// 64 elements after the other; then partial sums half of that apart are added, a quarter, and so on. (Rows of more than 255
-// elements, but those that share factors of 8, take a larger power of two: Modulus of row_reduce_ub.h.) Wherever a row
-// starts in UB, the same elements meet in the same order, so all layouts give the same bits.
+// Sums in the order "mod64", of rows that are no multiple of 8: element i is added to partial sum i
+// modulo 64, one turn of 64 elements after the other; then partial sums half of that apart are
+// added, a quarter, and so on. (Rows of more than 255 elements take a larger power of two where
+// they are not RowsAlike: Modulus of row_reduce_ub.h.) Wherever a row starts in UB, the same
+// elements meet in the same order, so all layouts give the same bits.
 #ifndef OP_KERNEL_COMMON_SUM_MOD64_H_
 #define OP_KERNEL_COMMON_SUM_MOD64_H_
 
@@ -17,7 +18,8 @@ __aicore__ inline uint64_t MaskOf(uint32_t from, uint32_t to) {
   return (to < kRepeatLanes ? (1ull << to) - 1 : ~0ull) & ~((1ull << from) - 1);
 }
 
-// Mod64Rows adds up the rows of a tile. Lane is float: a template, so that SoCs without Gather never meet it.
+// Mod64Rows adds up the rows of a tile. Lane is float. It is a parameter so that SoCs without
+// Gather never compile this.
 template <typename Lane>
 class Mod64Rows {
  public:
@@ -39,9 +41,9 @@ class Mod64Rows {
     }
   }
 
-  // The sum of each row, and anything up to the next multiple of 16: in `sums`, or where the last instruction left them.
-  // The sum of a single row fills a block. The vector pipe may still be at work. `lead` is the lane of a block on which
-  // the first row starts.
+  // Returns the sum of each row, and anything up to the next multiple of 16: in `sums`, or where
+  // the last instruction left them. The sum of a single row fills a block. The vector pipe may
+  // still be at work. `lead` is the lane of a block on which the first row starts.
   __aicore__ inline LocalTensor<Lane> Sum(const LocalTensor<Lane>& sums,
                                           const LocalTensor<Lane>& src, uint32_t rows,
                                           uint32_t lead) {
@@ -235,15 +237,15 @@ class Mod64Rows {
   uint32_t length_;
   uint32_t pitch_;
   uint32_t step_ = 1;  // rows from one row to the next that starts on the same lane of a block
-  bool alike_;         // whether one instruction reaches both
+  bool alike_;         // RowsAlike of a row
   uint32_t modulus_;
-  TBuf<TPosition::VECCALC> partials_;    // of each row
-  TBuf<TPosition::VECCALC> lasts_;       // eight for each row
+  TBuf<TPosition::VECCALC> partials_;    // partial sums of each row
+  TBuf<TPosition::VECCALC> lasts_;       // the last eight of each row
   TBuf<TPosition::VECCALC> transposed_;  // the same, rows along the lanes
 };
 
-// Mod64Row adds up one long row, or chunks of it that start on the same lane of a block. Zeros lie in front of it there. Lane
-// is float, as above.
+// Mod64Row adds up one long row, or chunks of it that start on the same lane of a block, behind
+// zeros. Lane is float, as above.
 template <typename Lane>
 class Mod64Row {
  public:
@@ -301,8 +303,8 @@ class Mod64Row {
  private:
   uint32_t modulus_;
   TBuf<TPosition::VECCALC> partials_;
-  TBuf<TPosition::VECCALC> twice_;    // the partial sums, once more, and from lane `lead` on
-  TBuf<TPosition::VECCALC> offsets_;  // of lanes, in bytes
+  TBuf<TPosition::VECCALC> twice_;  // the partial sums, two times in a row, and from lane `lead` on
+  TBuf<TPosition::VECCALC> offsets_;  // byte offsets of lanes
 };
 
 }  // namespace rowreduce

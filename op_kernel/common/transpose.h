@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transposition of 16 streams of elements in UB, each of which starts on a block: TransDataTo5HD, in the form that takes
-// addresses. (CANN's CPU debug check of the form with tensors wants a whole repeat stride behind the last repeat.)
+// These functions transpose 16 streams of elements in UB, each of which starts on a block, by
+// TransDataTo5HD in the form that takes addresses. (CANN's CPU debug check of the form with tensors
+// wants a whole repeat stride behind the last repeat.)
 #ifndef OP_KERNEL_COMMON_TRANSPOSE_H_
 #define OP_KERNEL_COMMON_TRANSPOSE_H_
 
@@ -42,7 +43,7 @@ __aicore__ inline void BlocksToLanes(const LocalTensor<float>& lanes,
       to, from, AscendC::TransDataTo5HDParams(false, false, Bits8(groups), apart, apart));
 }
 
-// BlocksToLanes of the first blocks of at most 16 rows.
+// This form takes the first blocks of at most 16 rows.
 __aicore__ inline void BlocksToLanes(const LocalTensor<float>& lanes,
                                      const LocalTensor<float>& rows, uint32_t pitch,
                                      uint32_t count) {
@@ -62,7 +63,8 @@ __aicore__ inline void LanesToStreams(const LocalTensor<B>& streams,
                                       const LocalTensor<B>& positions, uint32_t length,
                                       uint32_t repeats) {
   constexpr uint32_t kElements = kBlockBytes / sizeof(B);
-  constexpr uint32_t kBlocks = kStreams / kElements;  // of one position, and of 16 of one stream
+  // Blocks of a position, and of 16 elements of a stream.
+  constexpr uint32_t kBlocks = kStreams / kElements;
   const bool one = repeats == 1;
   for (uint32_t part = 0; part < kBlocks; ++part) {
     uint64_t to[kStreams];
@@ -80,7 +82,7 @@ __aicore__ inline void LanesToStreams(const LocalTensor<B>& streams,
   }
 }
 
-// LanesToStreams of all positions of a stream.
+// This form takes all positions of the streams.
 template <typename B>
 __aicore__ inline void LanesToStreams(const LocalTensor<B>& streams,
                                       const LocalTensor<B>& positions, uint32_t length) {

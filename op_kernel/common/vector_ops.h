@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vector instructions over matrices of fp32 in UB: rows at a pitch, and products of rows with one value each. A pitch is
-// the number of lanes from one row to the next.
+// This file has vector instructions over matrices of fp32 in UB: rows at a pitch, and products of
+// rows with one value each. A pitch is the number of lanes from one row to the next.
 #ifndef OP_KERNEL_COMMON_VECTOR_OPS_H_
 #define OP_KERNEL_COMMON_VECTOR_OPS_H_
 
@@ -94,7 +94,7 @@ __aicore__ inline void ForRows(const LocalTensor<float>& dst, uint32_t dstPitch,
   }
 }
 
-// A matrix in UB. Its rows have `width` lanes.
+// Matrix is a matrix in UB, whose rows have `width` lanes.
 struct Matrix {
   LocalTensor<float> lanes;
   uint32_t pitch;
@@ -122,7 +122,8 @@ __aicore__ inline void ScaleSlabs(const LocalTensor<float>& y, uint32_t rows, ui
                             atOnce ? full : rows);
       }
     }
-    for (uint32_t c = 0; atOnce && c < pitch; c += kBlockLanes) {  // what eight rows leave
+    // One instruction takes the rows that groups of eight leave over, of all slabs.
+    for (uint32_t c = 0; atOnce && c < pitch; c += kBlockLanes) {
       const BinaryRepeatParams p(Bits8(step), Bits8(step), 0, Bits8(slabStep), Bits8(slabStep),
                                  Bits8(sums.pitch / kBlockLanes));
       const LocalTensor<float> blocks = y[full * pitch + c];
@@ -151,8 +152,8 @@ __aicore__ inline void ScaleSlabs(const LocalTensor<float>& y, uint32_t rows, ui
   }
 }
 
-// a[r, 0:width] *= s[r], where `blocks` is s after SpreadSums. A source block stride of 0 repeats s[r] over its row. Of
-// one row, a holds whole repeats.
+// a[r, 0:width] *= s[r], where `blocks` is s after SpreadSums. A source block stride of 0 repeats
+// s[r] over its row. A single row has to be whole repeats of lanes.
 __aicore__ inline void ScaleRows(const LocalTensor<float>& a, uint32_t pitch, uint32_t width,
                                  const LocalTensor<float>& blocks, uint32_t rows) {
   const uint32_t step = pitch / kBlockLanes;
@@ -170,7 +171,7 @@ __aicore__ inline void ScaleRows(const LocalTensor<float>& a, uint32_t pitch, ui
     return;
   }
   const BinaryRepeatParams p(1, 1, 0, kRepeatBlocks, kRepeatBlocks, 0);
-  // Of one row, what lies behind it in its last repeat is multiplied as well.
+  // A single row is multiplied to the end of its last repeat.
   const uint32_t full = rows == 1 ? CeilDiv(width, kRepeatLanes) : width / kRepeatLanes;
   const uint32_t rest = rows == 1 ? 0 : width % kRepeatLanes;
   for (uint32_t r = 0; r < rows; ++r) {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // y[a, r, b] = g - exp(x) * sum_r(g)     on a view [A, R, B]; x = the log-softmax, g = grad
 //
-// Order of additions, rounding and layouts are those of softmax_grad (softmax_grad.h). A sum needs g alone, so where UB does
-// not hold an axis only g is read twice: GM traffic / floor is at most 1.33 then. NaN and Inf follow IEEE through the formula as written: exp(x) = Inf times a sum of 0 is
-// NaN. Error against float64: 1 ulp of fp16 and bf16; fp32 4 ulp of the largest |g| and
+// Order of additions, rounding and layouts are those of softmax_grad (softmax_grad.h). A sum needs
+// g alone, so where UB does not hold an axis only g is read twice: GM traffic / floor is at most
+// 1.33 then. NaN and Inf follow IEEE through the formula as written: exp(x) = Inf times a sum of 0
+// is NaN. Error against float64: 1 ulp of fp16 and bf16; fp32 4 ulp of the largest |g| and
 // exp(x) * sum |g| of its row.
 #ifndef OP_KERNEL_LOG_SOFTMAX_GRAD_LOG_SOFTMAX_GRAD_H_
 #define OP_KERNEL_LOG_SOFTMAX_GRAD_LOG_SOFTMAX_GRAD_H_

@@ -30,11 +30,11 @@ class MaskRuns {
       : t_(t), row_(row), rows_(rows) {}
 
   uint32_t at = 0;       // first row of the run in the tile
-  uint32_t rows = 0;     // of the run
-  bool shared = false;   // they all take one mask row
+  uint32_t rows = 0;     // rows of the run
+  bool shared = false;   // all its rows take one mask row
   bool fresh = false;    // its mask rows are not in UB yet
-  uint32_t slot = 0;     // of its first mask row in UB
-  uint64_t maskRow = 0;  // of its first row
+  uint32_t slot = 0;     // the place of its first mask row in UB
+  uint64_t maskRow = 0;  // the mask row of its first row
 
   __aicore__ inline bool Next() {
     at += rows;
@@ -51,7 +51,8 @@ class MaskRuns {
     slot = fresh ? used_ : heldSlot_;
     if (fresh) {
       used_ += shared ? 1 : rows;
-      // A run that starts at its beginning is at least as long as those that repeat it in this tile.
+      // A run that starts with its first mask row is at least as long as those that repeat it in
+      // this tile.
       if (inRun == 0) {
         holds_ = true;
         heldRow_ = maskRow;
@@ -148,7 +149,7 @@ class RowMask {
   static constexpr uint8_t kBuffers = 2;
   static constexpr uint32_t kHalvesPerRepeat = 128;
 
-  // The packed elements of a run start on this lane.
+  // StartOf is the lane on which the packed elements of a run start.
   __aicore__ inline uint32_t StartOf(const MaskRuns& run, uint32_t lead) const {
     return lead + run.at * length_;
   }

@@ -6,8 +6,9 @@
 // bf16 are widened to fp32 on entry and rounded once on exit; order of additions as in
 // softmax_grad.h. A scale of 1 costs nothing.
 //
-// Tiling keys PADDED and PACKED of common/row_reduce_keys.h: as many rows for a tile as UB holds. GM traffic / floor is 1.00
-// for yGrad, y and xGrad; of the mask at most one row for each row moves (row_mask.h). PACKED wants runs of mask rows.
+// Tiling keys are ROW_REDUCE_PADDED and ROW_REDUCE_PACKED of common/row_reduce_data.h. PACKED wants
+// runs of kMaskRun mask rows or more. GM traffic / floor is 1.00 for yGrad, y and xGrad; of the
+// mask at most one row for each row moves (row_mask.h).
 #ifndef OP_KERNEL_SCALED_MASKED_SOFTMAX_GRAD_V2_SCALED_MASKED_SOFTMAX_GRAD_V2_H_
 #define OP_KERNEL_SCALED_MASKED_SOFTMAX_GRAD_V2_SCALED_MASKED_SOFTMAX_GRAD_V2_H_
 
