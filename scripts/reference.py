@@ -28,6 +28,10 @@ else:
     import tomli as tomllib
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "simulator/src"))
+
+import instruction_table  # noqa: E402
+
 DOCS = ROOT / "docs"
 _HEAD = "<!-- Written by scripts/reference.py. -->\n"
 _CENSUS = ROOT / "tests/sim/programs/api_census.txt"
@@ -103,6 +107,21 @@ def instructions() -> str:
     ]
     here = {name: text for name, text in rows.items() if not name.startswith("acl")}
     lines += [f"| `{name}` | {here[name]} |" for name in sorted(here, key=str.lower)]
+    lines += [
+        "\n## Element-wise instructions\n",
+        "From `simulator/include/ascendc/instructions.def`. *by count*: what the form with a\n"
+        "count takes besides on Ascend 950. *cost*: the instruction of\n"
+        "`simulator/src/timing/costs.json`. Pages are below `docs/zh/api/SIMD-API` of\n"
+        "asc-devkit.\n",
+        "| name | sources | dtypes | Ascend 950 | by count | cost | page |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for row in instruction_table.rows():
+        if row.elementwise:
+            sources = {"BINARY": "two", "UNARY": "one", "SCALAR": "one and a scalar"}[row.form]
+            dtypes = (row.dtypes, row.dtypes_950(), row.dtypes_950(by_count=True))
+            words = (sources, *map(", ".join, dtypes), f"`{row.chain[0]}`", row.page)
+            lines.append(f"| `{row.name}` | {' | '.join(words)} |")
     return "\n".join(lines).replace("](#", "](calls.md#") + "\n"
 
 

@@ -18,24 +18,7 @@ constexpr bool kAbsent = false;
   void Name(Args&&...) {                                                                         \
     static_assert(detail::kAbsent<Template..., Args...>, #Name " is not in this simulator yet"); \
   }
-// Instructions of the vector core.
-ACLSIM_ABSENT(CastDeq)
-ACLSIM_ABSENT(CastDequant)
-ACLSIM_ABSENT(BilinearInterpolation)
-// High-level functions.
-ACLSIM_ABSENT(SoftmaxFlashV3)
-ACLSIM_ABSENT(LayerNormGrad)
-ACLSIM_ABSENT(LayerNormGradBeta)
-ACLSIM_ABSENT(DeepNorm)
-// Modes and registers.
-ACLSIM_ABSENT(SetSaturationFlag)
-ACLSIM_ABSENT(GetSaturationFlag)
-ACLSIM_ABSENT(SetCtrlSpr)
-ACLSIM_ABSENT(GetCtrlSpr)
-ACLSIM_ABSENT(ResetCtrlSpr)
-ACLSIM_ABSENT(SetStoreAtomicConfig)
-ACLSIM_ABSENT(GetStoreAtomicConfig)
-#undef ACLSIM_ABSENT
+#include "ascendc/instructions.def"
 
 #if !ACLSIM_HAS_PROPOSALS
 #define ACLSIM_ELSEWHERE(Name, Instead)                                           \

@@ -159,32 +159,19 @@ union ScalarValue {
 };
 
 enum class Op2 : uint8_t {
-  kAdd,
-  kSub,
-  kMul,
-  kDiv,
-  kMax,
-  kMin,
-  kAnd,
-  kOr,
-  kAddRelu,
-  kSubRelu,
-  kMulAddDst,
-  kFusedMulAdd,
-  kMulAddRelu,
+#define ACLSIM_BINARY(Name, ...) k##Name,
+#include "ascendc/instructions.def"
   kCount
 };
-enum class Op1 : uint8_t { kExp, kLn, kAbs, kSqrt, kRsqrt, kReciprocal, kRelu, kNot, kCount };
+enum class Op1 : uint8_t {
+#define ACLSIM_UNARY(Name, ...) k##Name,
+#include "ascendc/instructions.def"
+  kCount
+};
 enum class OpScalar : uint8_t {
-  kAdds,
-  kMuls,
-  kMaxs,
-  kMins,
-  kShiftLeft,
-  kShiftRight,
-  kShiftRightRound,
-  kLeakyRelu,
-  kAxpy,
+#define ACLSIM_SCALAR(Name, ...) k##Name,
+#define ACLSIM_SCALAR_VARIANT(Name, ...) k##Name,
+#include "ascendc/instructions.def"
   kCount
 };
 enum class ReduceOp : uint8_t { kSum, kMax, kMin };

@@ -121,39 +121,13 @@ ACLSIM_DEVICE_API void RegBarrier(bool storesBefore, bool loadsBefore, bool stor
 
 // --- instructions on registers ----------------------------------------------------------------------------------------
 enum class RegOp2 : uint8_t {
-  kAdd,
-  kSub,
-  kMul,
-  kDiv,
-  kMax,
-  kMin,
-  kAnd,
-  kOr,
-  kXor,
-  kShiftLeft,
-  kShiftRight,
-  kPrelu,
-  kAbsSub,
-  kExpSub,
-  kMulAddDst,
-  kMulDstAdd,
+#define ACLSIM_REG_BINARY_OP(Name, ...) k##Name,
+#include "ascendc/instructions.def"
   kCount
 };
 enum class RegOp1 : uint8_t {
-  kExp,
-  kLn,
-  kLog2,
-  kLog10,
-  kAbs,
-  kSqrt,
-  kRelu,
-  kNeg,
-  kNot,
-  kTruncateRint,
-  kTruncateFloor,
-  kTruncateCeil,
-  kTruncateRound,
-  kTruncateTrunc,
+#define ACLSIM_REG_UNARY_OP(Name, ...) k##Name,
+#include "ascendc/instructions.def"
   kCount
 };
 // merge: lanes outside of the mask keep what they hold; else they are 0.

@@ -39,7 +39,7 @@ aclsim::ScalarValue Scalar(T value) {
 
 // The three forms of a two-source instruction: bit mask, lane count per repeat, first n elements. The exact parameter types
 // matter: public kernels pass these functions as template arguments.
-#define ACLSIM_BINARY(Name, op)                                                                    \
+#define ACLSIM_BINARY_FORMS(Name, op)                                                              \
   template <typename T, bool isSetMask = true>                                                     \
   void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1,     \
             uint64_t mask[], const uint8_t repeatTime, const BinaryRepeatParams& repeatParams) {   \
@@ -58,23 +58,13 @@ aclsim::ScalarValue Scalar(T value) {
     aclsim::VecBinary(op, dst, src0, src1, aclsim::CountCtl(count));                               \
   }
 
-ACLSIM_BINARY(Add, aclsim::Op2::kAdd)
-ACLSIM_BINARY(Sub, aclsim::Op2::kSub)
-ACLSIM_BINARY(Mul, aclsim::Op2::kMul)
-ACLSIM_BINARY(Div, aclsim::Op2::kDiv)
-ACLSIM_BINARY(Max, aclsim::Op2::kMax)
-ACLSIM_BINARY(Min, aclsim::Op2::kMin)
-ACLSIM_BINARY(And, aclsim::Op2::kAnd)
-ACLSIM_BINARY(Or, aclsim::Op2::kOr)
-ACLSIM_BINARY(AddRelu, aclsim::Op2::kAddRelu)
-ACLSIM_BINARY(SubRelu, aclsim::Op2::kSubRelu)
-// dst = src0 * dst + src1
-ACLSIM_BINARY(FusedMulAdd, aclsim::Op2::kFusedMulAdd)
-ACLSIM_BINARY(MulAddRelu, aclsim::Op2::kMulAddRelu)
-ACLSIM_BINARY(FusedMulAddRelu, aclsim::Op2::kMulAddRelu)
-#undef ACLSIM_BINARY
+#define ACLSIM_BINARY(Name, ...) ACLSIM_BINARY_FORMS(Name, aclsim::Op2::k##Name)
+#define ACLSIM_BINARY_OWN_FORMS(...)
+#define ACLSIM_BINARY_ALIAS(Name, Op) ACLSIM_BINARY_FORMS(Name, aclsim::Op2::k##Op)
+#include "ascendc/instructions.def"
+#undef ACLSIM_BINARY_FORMS
 
-#define ACLSIM_UNARY(Name, op)                                                                   \
+#define ACLSIM_UNARY_FORMS(Name, op)                                                             \
   template <typename T, bool isSetMask = true>                                                   \
   void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, uint64_t mask[],               \
             const uint8_t repeatTime, const UnaryRepeatParams& repeatParams) {                   \
@@ -92,17 +82,12 @@ ACLSIM_BINARY(FusedMulAddRelu, aclsim::Op2::kMulAddRelu)
     aclsim::VecUnary(op, dst, src, aclsim::CountCtl(count));                                     \
   }
 
-ACLSIM_UNARY(Exp, aclsim::Op1::kExp)
-ACLSIM_UNARY(Ln, aclsim::Op1::kLn)
-ACLSIM_UNARY(Abs, aclsim::Op1::kAbs)
-ACLSIM_UNARY(Sqrt, aclsim::Op1::kSqrt)
-ACLSIM_UNARY(Rsqrt, aclsim::Op1::kRsqrt)
-ACLSIM_UNARY(Reciprocal, aclsim::Op1::kReciprocal)
-ACLSIM_UNARY(Relu, aclsim::Op1::kRelu)
-ACLSIM_UNARY(Not, aclsim::Op1::kNot)
-#undef ACLSIM_UNARY
+#define ACLSIM_UNARY(Name, ...) ACLSIM_UNARY_FORMS(Name, aclsim::Op1::k##Name)
+#define ACLSIM_UNARY_OWN_FORMS(...)
+#include "ascendc/instructions.def"
+#undef ACLSIM_UNARY_FORMS
 
-#define ACLSIM_SCALAR(Name, op)                                                                   \
+#define ACLSIM_SCALAR_FORMS(Name, op)                                                             \
   template <typename T, bool isSetMask = true>                                                    \
   void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const T& scalarValue,           \
             uint64_t mask[], const uint8_t repeatTime, const UnaryRepeatParams& repeatParams) {   \
@@ -122,13 +107,10 @@ ACLSIM_UNARY(Not, aclsim::Op1::kNot)
                       aclsim::CountCtl(isSetMask, count));                                        \
   }
 
-ACLSIM_SCALAR(Adds, aclsim::OpScalar::kAdds)
-ACLSIM_SCALAR(Muls, aclsim::OpScalar::kMuls)
-ACLSIM_SCALAR(Maxs, aclsim::OpScalar::kMaxs)
-ACLSIM_SCALAR(Mins, aclsim::OpScalar::kMins)
-ACLSIM_SCALAR(ShiftLeft, aclsim::OpScalar::kShiftLeft)
-ACLSIM_SCALAR(LeakyRelu, aclsim::OpScalar::kLeakyRelu)
-#undef ACLSIM_SCALAR
+#define ACLSIM_SCALAR(Name, ...) ACLSIM_SCALAR_FORMS(Name, aclsim::OpScalar::k##Name)
+#define ACLSIM_SCALAR_OWN_FORMS(...)
+#include "ascendc/instructions.def"
+#undef ACLSIM_SCALAR_FORMS
 
 #if __NPU_ARCH__ == 3510
 template <typename T>

@@ -17,6 +17,15 @@ constexpr uint32_t DTypes(std::initializer_list<DType> dtypes) {
   return bits;
 }
 
+constexpr uint32_t kB8 = DTypes({DType::kInt8, DType::kUint8});
+constexpr uint32_t kB64 = DTypes({DType::kInt64, DType::kUint64});
+constexpr uint32_t kWords = DTypes({DType::kInt16, DType::kUint16, DType::kInt32, DType::kUint32});
+constexpr uint32_t kInts = kB8 | kWords | kB64;
+constexpr uint32_t kFloats = DTypes({DType::kHalf, DType::kFloat});
+constexpr uint32_t kReals = kFloats | DTypes({DType::kBf16});
+constexpr uint32_t kSigned =
+    DTypes({DType::kInt8, DType::kInt16, DType::kInt32, DType::kInt64}) | kFloats;
+
 constexpr uint8_t Bit(Round round) {
   return static_cast<uint8_t>(1u << static_cast<uint8_t>(round));
 }

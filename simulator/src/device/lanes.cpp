@@ -62,7 +62,7 @@ ACLSIM_LANES2(SubRelu2, Max(Sub(x, y), C(0)))
 
 // dst = a * dst + b, and no less than 0.
 template <typename T, bool relu, bool rounded = true>
-void FusedMulAdd2(void* dst, const void* a, const void* b, size_t n) {
+void FusedSum(void* dst, const void* a, const void* b, size_t n) {
   using L = Compute<T>;
   auto* d = static_cast<T*>(dst);
   const auto* x = static_cast<const T*>(a);
@@ -74,9 +74,9 @@ void FusedMulAdd2(void* dst, const void* a, const void* b, size_t n) {
   }
 }
 template <typename T>
-constexpr auto* FusedMulAdd = FusedMulAdd2<T, false>;
+constexpr auto* FusedMulAdd2 = FusedSum<T, false>;
 template <typename T>
-constexpr auto* MulAddRelu = FusedMulAdd2<T, true>;
+constexpr auto* MulAddRelu2 = FusedSum<T, true>;
 
 template <typename T>
 void Exp1(void* dst, const void* a, size_t n) {
@@ -142,11 +142,12 @@ ACLSIM_LANES_SCALAR(LeakyRelu1, ((BitsOf(x) >> 31) == 0 ? x : Mul(x, s)))
 // have room for that.
 ACLSIM_LANES_SCALAR(ShiftLeft1, static_cast<C>(static_cast<uint64_t>(x) << s))
 ACLSIM_LANES_SCALAR(ShiftRight1, static_cast<C>(static_cast<int64_t>(x) >> s))
-// Adds back the last bit that was shifted out.
+// Adds back the last bit that was shifted out, of signed types only.
 ACLSIM_LANES_SCALAR(ShiftRightRound1,
                     static_cast<C>((static_cast<int64_t>(x) >> s) +
-                                   (s > 0 ? (static_cast<int64_t>(x) >> (s > 0 ? s - 1 : 0)) & 1
-                                          : 0)))
+                                   (std::is_signed_v<T> && s > 0
+                                        ? (static_cast<int64_t>(x) >> (s > 0 ? s - 1 : 0)) & 1
+                                        : 0)))
 
 template <typename T, typename S = T, bool rounded = true>
 void Axpy1(void* dst, const void* a, ScalarValue scalar, size_t n) {
@@ -250,61 +251,35 @@ void Stream(uint8_t* dst, const uint8_t* src, size_t n) {
 
 LaneTable MakeTable() {
   LaneTable t{};
-  // half, float, int16_t, int32_t: the arithmetic types of the vector unit.
-#define ACLSIM_ARITH(row, fn)          \
-  row[D(DType::kFloat)] = fn<float>;   \
-  row[D(DType::kHalf)] = fn<half>;     \
-  row[D(DType::kInt16)] = fn<int16_t>; \
-  row[D(DType::kInt32)] = fn<int32_t>;
-#define ACLSIM_FLOATS(row, fn)       \
+  // Sets of dtypes, as instructions.def names them.
+#define ACLSIM_ROWS_FLOATS(row, fn)  \
   row[D(DType::kFloat)] = fn<float>; \
   row[D(DType::kHalf)] = fn<half>;
-#define ACLSIM_BITS16(row, fn)         \
+#define ACLSIM_ROWS_FLOATS_INT16(row, fn) \
+  ACLSIM_ROWS_FLOATS(row, fn)             \
+  row[D(DType::kInt16)] = fn<int16_t>;
+#define ACLSIM_ROWS_FLOATS_INT32(row, fn) \
+  ACLSIM_ROWS_FLOATS(row, fn)             \
+  row[D(DType::kInt32)] = fn<int32_t>;
+#define ACLSIM_ROWS_ARITH(row, fn)  \
+  ACLSIM_ROWS_FLOATS_INT16(row, fn) \
+  row[D(DType::kInt32)] = fn<int32_t>;
+#define ACLSIM_ROWS_BITS16(row, fn)    \
   row[D(DType::kInt16)] = fn<int16_t>; \
   row[D(DType::kUint16)] = fn<uint16_t>;
-#define ACLSIM_INTS(row, fn)             \
-  row[D(DType::kInt16)] = fn<int16_t>;   \
-  row[D(DType::kUint16)] = fn<uint16_t>; \
-  row[D(DType::kInt32)] = fn<int32_t>;   \
+#define ACLSIM_ROWS_INTS(row, fn)      \
+  ACLSIM_ROWS_BITS16(row, fn)          \
+  row[D(DType::kInt32)] = fn<int32_t>; \
   row[D(DType::kUint32)] = fn<uint32_t>;
-  auto two = [&](Op2 op) { return t.binary[static_cast<size_t>(op)]; };
-  auto one = [&](Op1 op) { return t.unary[static_cast<size_t>(op)]; };
-  auto scalar = [&](OpScalar op) { return t.scalar[static_cast<size_t>(op)]; };
-  ACLSIM_ARITH(two(Op2::kAdd), Add2)
-  ACLSIM_ARITH(two(Op2::kSub), Sub2)
-  ACLSIM_ARITH(two(Op2::kMul), Mul2)
-  ACLSIM_ARITH(two(Op2::kMax), Max2)
-  ACLSIM_ARITH(two(Op2::kMin), Min2)
-  ACLSIM_FLOATS(two(Op2::kDiv), Div2)
-  ACLSIM_BITS16(two(Op2::kAnd), And2)
-  ACLSIM_BITS16(two(Op2::kOr), Or2)
-  ACLSIM_FLOATS(two(Op2::kAddRelu), AddRelu2)
-  ACLSIM_FLOATS(two(Op2::kSubRelu), SubRelu2)
-  two(Op2::kAddRelu)[D(DType::kInt16)] = AddRelu2<int16_t>;
-  two(Op2::kSubRelu)[D(DType::kInt16)] = SubRelu2<int16_t>;
-  ACLSIM_FLOATS(two(Op2::kMulAddDst), MulAddDst2)
-  ACLSIM_FLOATS(two(Op2::kFusedMulAdd), FusedMulAdd)
-  ACLSIM_FLOATS(two(Op2::kMulAddRelu), MulAddRelu)
-  ACLSIM_FLOATS(one(Op1::kExp), Exp1)
-  ACLSIM_FLOATS(one(Op1::kLn), Ln1)
-  ACLSIM_FLOATS(one(Op1::kAbs), Abs1)
-  ACLSIM_FLOATS(one(Op1::kSqrt), Sqrt1)
-  ACLSIM_FLOATS(one(Op1::kRsqrt), Rsqrt1)
-  ACLSIM_FLOATS(one(Op1::kReciprocal), Reciprocal1)
-  ACLSIM_FLOATS(one(Op1::kRelu), Relu1)
-  one(Op1::kRelu)[D(DType::kInt32)] = Relu1<int32_t>;
-  ACLSIM_BITS16(one(Op1::kNot), Not1)
-  ACLSIM_ARITH(scalar(OpScalar::kAdds), Adds1)
-  ACLSIM_ARITH(scalar(OpScalar::kMuls), Muls1)
-  ACLSIM_ARITH(scalar(OpScalar::kMaxs), Maxs1)
-  ACLSIM_ARITH(scalar(OpScalar::kMins), Mins1)
-  ACLSIM_FLOATS(scalar(OpScalar::kLeakyRelu), LeakyRelu1)
-  ACLSIM_FLOATS(scalar(OpScalar::kAxpy), Axpy1)
-  ACLSIM_INTS(scalar(OpScalar::kShiftLeft), ShiftLeft1)
-  ACLSIM_INTS(scalar(OpScalar::kShiftRight), ShiftRight1)
-  ACLSIM_INTS(scalar(OpScalar::kShiftRightRound), ShiftRight1)
-  scalar(OpScalar::kShiftRightRound)[D(DType::kInt16)] = ShiftRightRound1<int16_t>;
-  scalar(OpScalar::kShiftRightRound)[D(DType::kInt32)] = ShiftRightRound1<int32_t>;
+  // Reciprocal's body is Reciprocal1<T>: 1 and 2 say how many sources it has.
+#define ACLSIM_BINARY(Name, dtypes, ...) \
+  ACLSIM_ROWS_##dtypes(t.binary[static_cast<size_t>(Op2::k##Name)], Name##2)
+#define ACLSIM_UNARY(Name, dtypes, ...) \
+  ACLSIM_ROWS_##dtypes(t.unary[static_cast<size_t>(Op1::k##Name)], Name##1)
+#define ACLSIM_SCALAR(Name, dtypes, ...) \
+  ACLSIM_ROWS_##dtypes(t.scalar[static_cast<size_t>(OpScalar::k##Name)], Name##1)
+#define ACLSIM_SCALAR_VARIANT(Name, of, dtypes) ACLSIM_SCALAR(Name, dtypes)
+#include "ascendc/instructions.def"
 
   AddCasts(&t);
   t.treeSumFloat = TreeSumFloat;
@@ -325,8 +300,8 @@ LaneTable MakeTable() {
   t.select4 = SelectByBits<uint32_t>;
   t.mulAddDstHalf = MulAddDst2<float, half>;
   t.axpyHalf = Axpy1<float, half>;
-  t.wideProduct = {MulAddDst2<half, half, false>, FusedMulAdd2<half, false, false>,
-                   FusedMulAdd2<half, true, false>, Axpy1<half, half, false>};
+  t.wideProduct = {MulAddDst2<half, half, false>, FusedSum<half, false, false>,
+                   FusedSum<half, true, false>, Axpy1<half, half, false>};
   AddRegisters(&t);
   return t;
 }

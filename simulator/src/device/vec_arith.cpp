@@ -10,15 +10,18 @@ namespace aclsim {
 namespace {
 
 constexpr const char* kBinaryNames[] = {
-    "Add", "Sub",     "Mul",     "Div",       "Max",         "Min",       "And",
-    "Or",  "AddRelu", "SubRelu", "MulAddDst", "FusedMulAdd", "MulAddRelu"};
-constexpr const char* kUnaryNames[] = {"Exp",   "Ln",         "Abs",  "Sqrt",
-                                       "Rsqrt", "Reciprocal", "Relu", "Not"};
+#define ACLSIM_BINARY(Name, ...) #Name,
+#include "ascendc/instructions.def"
+};
+constexpr const char* kUnaryNames[] = {
+#define ACLSIM_UNARY(Name, ...) #Name,
+#include "ascendc/instructions.def"
+};
 constexpr const char* kScalarNames[] = {
-    "Adds", "Muls", "Maxs", "Mins", "ShiftLeft", "ShiftRight", "ShiftRight", "LeakyRelu", "Axpy"};
-static_assert(std::size(kBinaryNames) == static_cast<size_t>(Op2::kCount));
-static_assert(std::size(kUnaryNames) == static_cast<size_t>(Op1::kCount));
-static_assert(std::size(kScalarNames) == static_cast<size_t>(OpScalar::kCount));
+#define ACLSIM_SCALAR(Name, ...) #Name,
+#define ACLSIM_SCALAR_VARIANT(Variant, Name, ...) #Name,
+#include "ascendc/instructions.def"
+};
 
 // Which conversions exist with which modes. Source: the Cast tables of the public Ascend C API documentation.
 struct CastRule {

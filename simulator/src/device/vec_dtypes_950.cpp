@@ -14,12 +14,6 @@ namespace {
 
 using enum DType;
 
-constexpr uint32_t kB8 = DTypes({kInt8, kUint8});
-constexpr uint32_t kB64 = DTypes({kInt64, kUint64});
-constexpr uint32_t kInts = DTypes({kInt16, kUint16, kInt32, kUint32});
-constexpr uint32_t kFloats = DTypes({kHalf, kFloat});
-constexpr uint32_t kReals = DTypes({kHalf, kBf16, kFloat});
-
 // In all forms, and those that the count form has besides.
 struct Types {
   std::string_view instruction;
@@ -27,39 +21,11 @@ struct Types {
   uint32_t byCount;
 };
 constexpr Types kTypes[] = {
-    {"Add", kInts | kReals, kB8 | kB64},
-    {"Sub", kInts | kReals, kB8 | kB64},
-    {"Mul", kInts | kReals, kB64},
-    {"Div", kInts | kFloats, kB64},
-    {"Max", kInts | kReals, kB8 | kB64},
-    {"Min", kInts | kReals, kB8 | kB64},
-    {"And", kInts, kB8 | kB64},
-    {"Or", kInts, kB8 | kB64},
-    {"AddRelu", DTypes({kInt16}) | kFloats, kB64},
-    {"SubRelu", DTypes({kInt16}) | kFloats, kB64},
-    {"MulAddDst", kFloats, kB64},
-    {"FusedMulAdd", kReals, kB64},
-    {"MulAddRelu", kFloats, kB64},
-    {"Prelu", 0, kFloats},
-    {"Exp", kFloats, 0},
-    {"Ln", kFloats, 0},
-    {"Abs", DTypes({kInt16, kInt32}) | kFloats, DTypes({kInt8, kInt64})},
-    {"Sqrt", kFloats, 0},
-    {"Rsqrt", kFloats, 0},
-    {"Reciprocal", kFloats, kB64},
-    {"Relu", DTypes({kInt32}) | kFloats, DTypes({kInt64})},
-    {"Not", kInts | kFloats, kB8 | kB64},
-    {"Neg", 0, DTypes({kInt8, kInt16, kInt32, kInt64}) | kFloats},
-    {"Adds", DTypes({kInt16, kInt32}) | kReals, kB8 | kB64},
-    {"Muls", DTypes({kInt16, kInt32}) | kReals, kB64},
-    {"Maxs", DTypes({kInt16, kInt32}) | kReals, kB8 | kB64},
-    {"Mins", DTypes({kInt16, kInt32}) | kReals, kB8 | kB64},
-    {"ShiftLeft", kInts, kB8 | kB64},
-    {"ShiftRight", kInts, kB8 | kB64},
-    {"LeakyRelu", kFloats, 0},
-    {"Axpy", kReals, kB64},
-    {"Duplicate", kInts | kReals, DTypes({kBool}) | kB8 | kB64},
-    {"CreateVecIndex", DTypes({kInt16, kInt32}) | kFloats, DTypes({kInt8, kInt64})},
+#define ACLSIM_BINARY(Name, dtypes, all, byCount, ...) {#Name, all, byCount},
+#define ACLSIM_UNARY ACLSIM_BINARY
+#define ACLSIM_SCALAR ACLSIM_BINARY
+#define ACLSIM_DTYPES_950(Name, all, byCount) {#Name, all, byCount},
+#include "ascendc/instructions.def"
 };
 
 using Binary = LaneTable::Binary;

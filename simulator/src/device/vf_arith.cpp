@@ -11,83 +11,32 @@ namespace aclsim {
 
 namespace {
 
-constexpr const char* kBinaryNames[] = {
-    "Add", "Sub",       "Mul",        "Div",   "Max",    "Min",    "And",       "Or",
-    "Xor", "ShiftLeft", "ShiftRight", "Prelu", "AbsSub", "ExpSub", "MulAddDst", "MulDstAdd"};
-constexpr const char* kScalarNames[] = {
-    "Adds", "Sub",        "Muls",        "Div",   "Maxs",   "Mins",   "And",  "Or",
-    "Xor",  "ShiftLefts", "ShiftRights", "Prelu", "AbsSub", "ExpSub", "Axpy", "MulDstAdd"};
-constexpr const char* kUnaryNames[] = {"Exp",      "Ln",       "Log2",     "Log10",   "Abs",
-                                       "Sqrt",     "Relu",     "Neg",      "Not",     "Truncate",
-                                       "Truncate", "Truncate", "Truncate", "Truncate"};
-static_assert(std::size(kBinaryNames) == static_cast<size_t>(RegOp2::kCount));
-static_assert(std::size(kScalarNames) == static_cast<size_t>(RegOp2::kCount));
-static_assert(std::size(kUnaryNames) == static_cast<size_t>(RegOp1::kCount));
-
 using enum DType;
 
-constexpr uint32_t kB64 = DTypes({kInt64, kUint64});
-constexpr uint32_t kWords = DTypes({kInt16, kUint16, kInt32, kUint32});
-constexpr uint32_t kInts = DTypes({kInt8, kUint8}) | kWords | kB64;
-constexpr uint32_t kFloats = DTypes({kHalf, kFloat});
-constexpr uint32_t kReals = DTypes({kHalf, kBf16, kFloat});
-// What the device compiler takes, by the pages of the Ascend C API, in the order of the operations.
+constexpr const char* kBinaryNames[] = {
+#define ACLSIM_REG_BINARY_OP(Name, ...) #Name,
+#include "ascendc/instructions.def"
+};
+constexpr const char* kScalarNames[] = {
+#define ACLSIM_REG_BINARY_OP(Name, dtypes, WithScalar, ...) WithScalar,
+#include "ascendc/instructions.def"
+};
+constexpr const char* kUnaryNames[] = {
+#define ACLSIM_REG_UNARY_OP(Operation, Name, ...) Name,
+#include "ascendc/instructions.def"
+};
 constexpr uint32_t kBinaryTypes[] = {
-    kInts | kReals,              // Add
-    kInts | kReals,              // Sub
-    kWords | kReals | kB64,      // Mul
-    kWords | kFloats | kB64,     // Div
-    kInts | kReals,              // Max
-    kInts | kReals,              // Min
-    kInts,                       // And
-    kInts,                       // Or
-    kInts,                       // Xor
-    kInts,                       // ShiftLeft
-    kInts,                       // ShiftRight
-    kFloats,                     // Prelu
-    kFloats | DTypes({kInt64}),  // AbsSub
-    kFloats,                     // ExpSub
-    kWords | kReals | kB64,      // MulAddDst
-    kReals,                      // MulDstAdd
+#define ACLSIM_REG_BINARY_OP(Name, dtypes, ...) dtypes,
+#include "ascendc/instructions.def"
 };
 constexpr uint32_t kScalarTypes[] = {
-    kInts | kReals,           // Adds
-    0,                        //
-    kWords | kFloats | kB64,  // Muls
-    0,                        //
-    kInts | kReals,           // Maxs
-    kInts | kReals,           // Mins
-    0,                        //
-    0,                        //
-    0,                        //
-    kInts,                    // ShiftLefts
-    kInts,                    // ShiftRights
-    0,                        //
-    0,                        //
-    0,                        //
-    kFloats | kB64,           // Axpy
-    0,                        //
+#define ACLSIM_REG_BINARY_OP(Name, dtypes, WithScalar, ofScalar) ofScalar,
+#include "ascendc/instructions.def"
 };
-constexpr uint32_t kSigned = DTypes({kInt8, kInt16, kInt32, kInt64}) | kFloats;
 constexpr uint32_t kUnaryTypes[] = {
-    kFloats,                             // Exp
-    kFloats,                             // Ln
-    kFloats,                             // Log2
-    kFloats,                             // Log10
-    kSigned,                             // Abs
-    kFloats,                             // Sqrt
-    DTypes({kInt32, kInt64}) | kFloats,  // Relu
-    kSigned,                             // Neg
-    kInts | kFloats,                     // Not
-    kReals,
-    kReals,
-    kReals,
-    kReals,
-    kReals  // Truncate
+#define ACLSIM_REG_UNARY_OP(Operation, Name, dtypes) dtypes,
+#include "ascendc/instructions.def"
 };
-static_assert(std::size(kBinaryTypes) == static_cast<size_t>(RegOp2::kCount));
-static_assert(std::size(kScalarTypes) == static_cast<size_t>(RegOp2::kCount));
-static_assert(std::size(kUnaryTypes) == static_cast<size_t>(RegOp1::kCount));
 
 void RequireType(const VectorState& state, uint32_t types, DType dtype) {
   if (((types >> static_cast<uint32_t>(dtype)) & 1) == 0) [[unlikely]] {

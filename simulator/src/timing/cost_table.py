@@ -5,8 +5,11 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+
+import instruction_table
 
 OFFICIAL = Path(__file__).resolve().parent / "official.json"
 DTYPES = (
@@ -94,12 +97,16 @@ def rows(name: str, lines: list[str], kind: str) -> str:
     )
 
 
-def table(data: dict[str, Any]) -> str:
-    """All tables, in the order of costs.cpp."""
+def table(data: dict[str, Any], calls: Sequence[instruction_table.Row] | None = None) -> str:
+    """All tables, in the order of costs.cpp; ``calls``: other rows than those of
+    instructions.def.
+    """
+    listed = list(calls or instruction_table.rows())
+    of_functions, of_levels = instruction_table.functions(listed), instruction_table.levels(listed)
     known = data["instructions"]["2201"]
     official = json.loads(OFFICIAL.read_text(encoding="utf-8"))
     single: dict[str, set[str]] = {}  # functions that are one instruction
-    for name, chain in data["functions"].items():
+    for name, chain in of_functions.items():
         if len(chain) == 1:
             single.setdefault(chain[0], set()).add(name)
     instructions = [
@@ -109,20 +116,20 @@ def table(data: dict[str, Any]) -> str:
         for name, row in named.items()
     ]
     functions = []
-    everywhere = [
-        ("0", name, chain) for name, chain in {**data["functions"], **data["levels"]}.items()
-    ]
+    everywhere = [("0", name, chain) for name, chain in {**of_functions, **of_levels}.items()]
     own = [(arch, *one) for arch, named in data["functionsOf"].items() for one in named.items()]
     for arch, name, chain in own + everywhere:
-        levels = name in data["levels"]
-        chain = [chain] if levels else chain
+        repeated = name in of_levels
+        chain = [chain] if repeated else chain
         for word in chain:
             if word not in known:
-                raise ValueError(f"costs.json: {name} is made of {word}, which has no cost")
+                raise ValueError(f"instructions.def: {name} is made of {word}, which has no cost")
         if len(chain) > MOST_INSTRUCTIONS:
-            raise ValueError(f"costs.json: {name} has more than {MOST_INSTRUCTIONS} instructions")
+            raise ValueError(
+                f"instructions.def: {name} has more than {MOST_INSTRUCTIONS} instructions"
+            )
         words = ", ".join(f'"{word}"' for word in chain)
-        functions.append(f'{arch}, "{name}", {"true" if levels else "false"}, {{{words}}}')
+        functions.append(f'{arch}, "{name}", {"true" if repeated else "false"}, {{{words}}}')
     copies = []
     for arch, law in data["copies"].items():
         curves = ", ".join(

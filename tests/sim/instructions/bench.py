@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ctypes
 import struct
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -19,6 +20,10 @@ from compile_once import compile_once
 from raw_simulator import TO_DEVICE, TO_HOST, RawSimulator
 
 HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE.parents[2] / "simulator" / "src"))
+
+import instruction_table  # noqa: E402
+
 AREA = 32768
 BLOCK = 32
 
@@ -40,6 +45,15 @@ DTYPES: list[npt.DTypeLike] = [
 FLOAT, HALF, BF16, INT8, UINT8, INT16, UINT16, INT32, UINT32, INT64 = range(10)
 COUNT, MASK, BITS, PRESET_MASK, PRESET_BITS, COUNTER_MASK, COUNTER_PRESET = range(7)
 FORMS = [COUNT, MASK, BITS, PRESET_MASK, PRESET_BITS, COUNTER_MASK, COUNTER_PRESET]
+
+
+def operations(form: str) -> dict[str, int]:
+    """Instructions of a form of instructions.def, by the numbers that elementwise.cpp takes."""
+    rows = [row for row in instruction_table.rows() if row.form in (form, f"{form}_VARIANT")]
+    return {row.name: number for number, row in enumerate(rows)}
+
+
+OF_TWO, OF_ONE, OF_SCALAR = map(operations, ("BINARY", "UNARY", "SCALAR"))
 
 
 def width_of(dtype: int) -> int:

@@ -38,9 +38,10 @@ namespace {
 
 }  // namespace
 
-#define CASE2(number, Name)                  \
-  case number:                               \
-    FORMS(Name, T, BinaryParams, dst, a, b); \
+// A case for each instruction of the table.
+#define CASE_OF(Kind, Name, ...)                    \
+  case static_cast<int32_t>(aclsim::Kind::k##Name): \
+    __VA_ARGS__;                                    \
     break;
 
 CALL_KERNEL(binary) {
@@ -51,21 +52,10 @@ CALL_KERNEL(binary) {
     const LocalTensor<T> b = areas.Area<T>(2);
     WithMask<T>(c, [&] {
       switch (c.op) {
-        CASE2(0, Add)
-        CASE2(1, Sub)
-        CASE2(2, Mul)
-        CASE2(3, Div)
-        CASE2(4, Max)
-        CASE2(5, Min)
-        CASE2(6, And)
-        CASE2(7, Or)
-        CASE2(8, AddRelu)
-        CASE2(9, SubRelu)
-        case 10:
-          FORMS2(MulAddDst, T, T, BinaryParams, dst, a, b);
-          break;
-          CASE2(11, FusedMulAdd)
-          CASE2(12, MulAddRelu)
+#define ACLSIM_BINARY(Name, ...) CASE_OF(Op2, Name, FORMS(Name, T, BinaryParams, dst, a, b))
+#define ACLSIM_BINARY_OWN_FORMS(Name, ...) \
+  CASE_OF(Op2, Name, FORMS2(Name, T, T, BinaryParams, dst, a, b))
+#include "ascendc/instructions.def"
         default:
           Trap();
       }
@@ -94,11 +84,6 @@ CALL_KERNEL(accumulate_half) {
   });
 }
 
-#define CASE1(number, Name)              \
-  case number:                           \
-    FORMS(Name, T, UnaryParams, dst, a); \
-    break;
-
 CALL_KERNEL(unary) {
   ForLaneType(c.dtype, [&](auto element) {
     using T = decltype(element);
@@ -106,25 +91,14 @@ CALL_KERNEL(unary) {
     const LocalTensor<T> a = areas.Area<T>(1);
     WithMask<T>(c, [&] {
       switch (c.op) {
-        CASE1(0, Exp)
-        CASE1(1, Ln)
-        CASE1(2, Abs)
-        CASE1(3, Sqrt)
-        CASE1(4, Rsqrt)
-        CASE1(5, Reciprocal)
-        CASE1(6, Relu)
-        CASE1(7, Not)
+#define ACLSIM_UNARY(Name, ...) CASE_OF(Op1, Name, FORMS(Name, T, UnaryParams, dst, a))
+#include "ascendc/instructions.def"
         default:
           Trap();
       }
     });
   });
 }
-
-#define CASES(number, Name)                              \
-  case number:                                           \
-    FORMS(Name, T, UnaryParams, dst, a, ScalarOf<T>(c)); \
-    break;
 
 CALL_KERNEL(scalar) {
   ForLaneType(c.dtype, [&](auto element) {
@@ -133,17 +107,13 @@ CALL_KERNEL(scalar) {
     const LocalTensor<T> a = areas.Area<T>(1);
     WithMask<T>(c, [&] {
       switch (c.op) {
-        CASES(0, Adds)
-        CASES(1, Muls)
-        CASES(2, Maxs)
-        CASES(3, Mins)
-        CASES(4, ShiftLeft)
-        CASES(5, ShiftRight)
-        CASES(6, LeakyRelu)
-        case 7:
-          FORMS2(Axpy, T, T, UnaryParams, dst, a, ScalarOf<T>(c));
-          break;
-        case 8:
+#define ACLSIM_SCALAR(Name, ...) \
+  CASE_OF(OpScalar, Name, FORMS(Name, T, UnaryParams, dst, a, ScalarOf<T>(c)))
+#define ACLSIM_SCALAR_OWN_FORMS(...)
+#include "ascendc/instructions.def"
+        CASE_OF(OpScalar, ShiftRight, FORMS(ShiftRight, T, UnaryParams, dst, a, ScalarOf<T>(c)))
+        CASE_OF(OpScalar, Axpy, FORMS2(Axpy, T, T, UnaryParams, dst, a, ScalarOf<T>(c)))
+        case static_cast<int32_t>(aclsim::OpScalar::kShiftRightRound):
           ShiftRight(dst, a, ScalarOf<T>(c), c.mask[0], static_cast<uint8_t>(c.repeat),
                      UnaryParams(c), true);
           break;

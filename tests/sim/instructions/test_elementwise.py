@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -22,6 +22,9 @@ from instructions.bench import (
     INT16,
     INT32,
     MASK,
+    OF_ONE,
+    OF_SCALAR,
+    OF_TWO,
     PRESET_BITS,
     PRESET_MASK,
     UINT16,
@@ -31,6 +34,8 @@ from instructions.bench import (
     Call,
     area,
     flat,
+    instruction_table,
+    operations,
     random_values,
     same_bits,
     walk,
@@ -80,21 +85,56 @@ def relu(a: Array) -> Array:
     return float_max(a, np.zeros_like(a))
 
 
-BINARY: dict[str, tuple[int, Callable[..., Array], tuple[int, ...]]] = {
-    "Add": (0, lambda a, b, d: a + b, (FLOAT, HALF, INT16, INT32)),
-    "Sub": (1, lambda a, b, d: a - b, (FLOAT, HALF, INT16, INT32)),
-    "Mul": (2, lambda a, b, d: a * b, (FLOAT, HALF, INT16, INT32)),
-    "Div": (3, lambda a, b, d: a / b, (FLOAT, HALF)),
-    "Max": (4, lambda a, b, d: float_max(a, b), (FLOAT, HALF, INT16, INT32)),
-    "Min": (5, lambda a, b, d: float_min(a, b), (FLOAT, HALF, INT16, INT32)),
-    "And": (6, lambda a, b, d: a & b, (INT16, UINT16)),
-    "Or": (7, lambda a, b, d: a | b, (INT16, UINT16)),
-    "AddRelu": (8, lambda a, b, d: relu(a + b), (FLOAT, HALF, INT16)),
-    "SubRelu": (9, lambda a, b, d: relu(a - b), (FLOAT, HALF, INT16)),
-    "MulAddDst": (10, lambda a, b, d: d + a * b, (FLOAT,)),
-    "FusedMulAdd": (11, lambda a, b, d: a * d + b, (FLOAT,)),
-    "MulAddRelu": (12, lambda a, b, d: relu(a * d + b), (FLOAT,)),
+Function = Callable[..., Array]
+Instruction = tuple[int, Function, tuple[int, ...]]
+
+NUMBERS = {
+    "float": FLOAT,
+    "half": HALF,
+    "int16": INT16,
+    "uint16": UINT16,
+    "int32": INT32,
+    "uint32": UINT32,
 }
+
+SUMS_OF_PRODUCTS = ("MulAddDst", "FusedMulAdd", "MulAddRelu", "Axpy")
+"""Half rounds their products, so that half has functions of its own."""
+
+
+def instructions(form: str, functions: Mapping[str, Function]) -> dict[str, Instruction]:
+    """The instructions of a form in instructions.def: number, function and dtypes. Each needs a
+    function here.
+    """
+    numbers = operations(form)
+    found: dict[str, Instruction] = {}
+    for row in instruction_table.rows():
+        if row.form == form:
+            dtypes = tuple(NUMBERS[word] for word in row.dtypes)
+            if row.name in SUMS_OF_PRODUCTS:
+                dtypes = tuple(dtype for dtype in dtypes if dtype != HALF)
+            found[row.name] = (numbers[row.name], functions[row.name], dtypes)
+    assert set(found) == set(functions)
+    return found
+
+
+BINARY = instructions(
+    "BINARY",
+    {
+        "Add": lambda a, b, d: a + b,
+        "Sub": lambda a, b, d: a - b,
+        "Mul": lambda a, b, d: a * b,
+        "Div": lambda a, b, d: a / b,
+        "Max": lambda a, b, d: float_max(a, b),
+        "Min": lambda a, b, d: float_min(a, b),
+        "And": lambda a, b, d: a & b,
+        "Or": lambda a, b, d: a | b,
+        "AddRelu": lambda a, b, d: relu(a + b),
+        "SubRelu": lambda a, b, d: relu(a - b),
+        "MulAddDst": lambda a, b, d: d + a * b,
+        "FusedMulAdd": lambda a, b, d: a * d + b,
+        "MulAddRelu": lambda a, b, d: relu(a * d + b),
+    },
+)
 
 
 def half(product: Array) -> Array:
@@ -102,10 +142,10 @@ def half(product: Array) -> Array:
     return product.astype(np.float16).astype(np.float32)
 
 
-HALF_SUMS: dict[str, tuple[int, Callable[..., Array]]] = {
-    "MulAddDst": (10, lambda a, b, d: d + half(a * b)),
-    "FusedMulAdd": (11, lambda a, b, d: half(a * d) + b),
-    "MulAddRelu": (12, lambda a, b, d: relu(half(a * d) + b)),
+HALF_SUMS: dict[str, Function] = {
+    "MulAddDst": lambda a, b, d: d + half(a * b),
+    "FusedMulAdd": lambda a, b, d: half(a * d) + b,
+    "MulAddRelu": lambda a, b, d: relu(half(a * d) + b),
 }
 
 
@@ -161,8 +201,7 @@ def test_binary(bench: Bench, name: str) -> None:
 @pytest.mark.parametrize("name", HALF_SUMS)
 def test_half_rounds_products(bench: Bench, name: str) -> None:
     """Of two sources and the destination: the product is a half before the sum is."""
-    op, function = HALF_SUMS[name]
-    check_forms(bench, "elementwise:binary", op, function, (HALF,))
+    check_forms(bench, "elementwise:binary", BINARY[name][0], HALF_SUMS[name], (HALF,))
 
 
 @pytest.mark.parametrize("name", ["Mul", "MulAddDst"])
@@ -172,7 +211,7 @@ def test_one_repeat_of_a_source_for_all(bench: Bench, name: str) -> None:
     for dtype in (FLOAT, HALF):
         values = operands(dtype, op)
         lanes = 256 // width_of(dtype)
-        function = function if dtype in dtypes else HALF_SUMS[name][1]
+        function = function if dtype in dtypes else HALF_SUMS[name]
         for step in (0, 1, 2):
             call = Call(op=op, dtype=dtype, repeat=19, blk=(1, 1, step), rep=(8, 8, 0))
             whole = replace(call, form=MASK, mask=(lanes, 0))
@@ -229,7 +268,7 @@ def test_lanes_that_the_type_has_not(bench: Bench) -> None:
 
 def test_bitwise_counts_16_bit_lanes_of_32_bit_tensors(bench: Bench) -> None:
     """And, Or, Not of int32 in the count form: the count is one of 16-bit lanes."""
-    for op in (6, 7):
+    for op in (OF_TWO["And"], OF_TWO["Or"]):
         values = operands(UINT16, op)
         dst, a, b = values
         got = bench.run(
@@ -238,7 +277,9 @@ def test_bitwise_counts_16_bit_lanes_of_32_bit_tensors(bench: Bench) -> None:
         want = dst.copy()
         want[:37] = (a & b if op == 6 else a | b)[:37]
         same_bits(got, want.view(np.uint8), UINT16)
-    got = bench.run("elementwise:unary", Call(op=7, dtype=UINT32, count=5), area(dst), area(a))
+    got = bench.run(
+        "elementwise:unary", Call(op=OF_ONE["Not"], dtype=UINT32, count=5), area(dst), area(a)
+    )
     want = dst.copy()
     want[:5] = ~a[:5]
     same_bits(got, want.view(np.uint8), UINT16)
@@ -249,16 +290,19 @@ def double(function: Callable[[Array], Array]) -> Callable[..., Array]:
     return lambda a, b, d: function(a.astype(np.float64)).astype(np.float32)
 
 
-UNARY: dict[str, tuple[int, Callable[..., Array], tuple[int, ...]]] = {
-    "Exp": (0, double(np.exp), (FLOAT, HALF)),
-    "Ln": (1, double(np.log), (FLOAT, HALF)),
-    "Abs": (2, lambda a, b, d: np.abs(a), (FLOAT, HALF)),
-    "Sqrt": (3, lambda a, b, d: np.sqrt(a), (FLOAT, HALF)),
-    "Rsqrt": (4, lambda a, b, d: np.float32(1) / np.sqrt(a), (FLOAT, HALF)),
-    "Reciprocal": (5, lambda a, b, d: np.float32(1) / a, (FLOAT, HALF)),
-    "Relu": (6, lambda a, b, d: relu(a), (FLOAT, HALF, INT32)),
-    "Not": (7, lambda a, b, d: ~a, (INT16, UINT16)),
-}
+UNARY = instructions(
+    "UNARY",
+    {
+        "Exp": double(np.exp),
+        "Ln": double(np.log),
+        "Abs": lambda a, b, d: np.abs(a),
+        "Sqrt": lambda a, b, d: np.sqrt(a),
+        "Rsqrt": lambda a, b, d: np.float32(1) / np.sqrt(a),
+        "Reciprocal": lambda a, b, d: np.float32(1) / a,
+        "Relu": lambda a, b, d: relu(a),
+        "Not": lambda a, b, d: ~a,
+    },
+)
 
 
 @pytest.mark.parametrize("name", UNARY)
@@ -291,17 +335,20 @@ def test_transcendental_floats(bench: Bench, name: str) -> None:
         check(bench, "elementwise:unary", call, (values, values, values), function)
 
 
-SCALAR: dict[str, tuple[int, Callable[..., Array], tuple[int, ...]]] = {
-    "Adds": (0, lambda a, s, d: a + s, (FLOAT, HALF, INT16, INT32)),
-    "Muls": (1, lambda a, s, d: a * s, (FLOAT, HALF, INT16, INT32)),
-    "Maxs": (2, lambda a, s, d: float_max(a, s), (FLOAT, HALF, INT16, INT32)),
-    "Mins": (3, lambda a, s, d: float_min(a, s), (FLOAT, HALF, INT16, INT32)),
-    "ShiftLeft": (4, lambda a, s, d: np.left_shift(a, s), (INT16, UINT16, INT32, UINT32)),
-    "ShiftRight": (5, lambda a, s, d: np.right_shift(a, s), (INT16, UINT16, INT32, UINT32)),
-    "LeakyRelu": (6, lambda a, s, d: np.where(np.signbit(a), a * s, a), (FLOAT, HALF)),
-    "Axpy": (7, lambda a, s, d: d + a * s, (FLOAT,)),
-    "Axpy of half": (7, lambda a, s, d: d + half(a * s), (HALF,)),
-}
+SCALAR = instructions(
+    "SCALAR",
+    {
+        "Adds": lambda a, s, d: a + s,
+        "Muls": lambda a, s, d: a * s,
+        "Maxs": lambda a, s, d: float_max(a, s),
+        "Mins": lambda a, s, d: float_min(a, s),
+        "ShiftLeft": lambda a, s, d: np.left_shift(a, s),
+        "ShiftRight": lambda a, s, d: np.right_shift(a, s),
+        "LeakyRelu": lambda a, s, d: np.where(np.signbit(a), a * s, a),
+        "Axpy": lambda a, s, d: d + a * s,
+    },
+)
+SCALAR["Axpy of half"] = (SCALAR["Axpy"][0], lambda a, s, d: d + half(a * s), (HALF,))
 
 
 def scalars(name: str, dtype: int) -> list[Any]:
@@ -340,7 +387,7 @@ def test_shift_right_with_rounding(bench: Bench) -> None:
         values = operands(dtype, 3)
         for shift in (0, 1, 5, width_of(dtype) * 8 - 1):
             call = Call(
-                op=8,
+                op=OF_SCALAR["ShiftRightRound"],
                 form=MASK,
                 dtype=dtype,
                 mask=(256 // width_of(dtype), 0),

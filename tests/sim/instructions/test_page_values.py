@@ -25,6 +25,9 @@ from instructions.bench import (
     INT32,
     INT64,
     MASK,
+    OF_ONE,
+    OF_SCALAR,
+    OF_TWO,
     UINT8,
     Array,
     Bench,
@@ -141,38 +144,38 @@ nan  nan  nan  nan  nan nan  nan
 """
 
 UNARY = {
-    "Exp": (0, "+0 +inf +1 +1 nan +inf +0"),
-    "Ln": (1, "nan ? -inf -inf nan +inf nan"),
-    "Abs": (2, "MAX MAX +0 +0 nan +inf +inf"),
-    "Sqrt": (3, "nan ? +0 -0 nan +inf nan"),
-    "Rsqrt": (4, "nan ? +inf -inf nan +0 nan"),
-    "Reciprocal": (5, "? ? +inf -inf nan +0 -0"),
-    "Relu": (6, "+0 MAX +0 +0 nan +inf +0"),
+    "Exp": "+0 +inf +1 +1 nan +inf +0",
+    "Ln": "nan ? -inf -inf nan +inf nan",
+    "Abs": "MAX MAX +0 +0 nan +inf +inf",
+    "Sqrt": "nan ? +0 -0 nan +inf nan",
+    "Rsqrt": "nan ? +inf -inf nan +0 nan",
+    "Reciprocal": "? ? +inf -inf nan +0 -0",
+    "Relu": "+0 MAX +0 +0 nan +inf +0",
 }
 BINARY = {
-    "Add": (0, ADD),
-    "Sub": (1, SUB),
-    "Mul": (2, MUL),
-    "Div": (3, DIV),
-    "Max": (4, MAXIMUM),
-    "Min": (5, MINIMUM),
-    "AddRelu": (8, ADD_RELU),
-    "SubRelu": (9, SUB_RELU),
+    "Add": ADD,
+    "Sub": SUB,
+    "Mul": MUL,
+    "Div": DIV,
+    "Max": MAXIMUM,
+    "Min": MINIMUM,
+    "AddRelu": ADD_RELU,
+    "SubRelu": SUB_RELU,
 }
 SCALAR = {
-    "Adds": (0, ADD),
-    "Muls": (1, MUL),
-    "Maxs": (2, MAXIMUM),
-    "Mins": (3, MINIMUM),
-    "LeakyRelu": (6, LEAKY_RELU),
+    "Adds": ADD,
+    "Muls": MUL,
+    "Maxs": MAXIMUM,
+    "Mins": MINIMUM,
+    "LeakyRelu": LEAKY_RELU,
 }
 # The smallest and the largest integer with either: MIN and MIN, MIN and MAX, MAX and MAX.
 INTEGERS = {
-    "Add": (0, (0, -1, -2)),
-    "Sub": (1, (0, 1, 0)),
-    "Mul": (2, (0, "MIN", 1)),
-    "Max": (4, ("MIN", "MAX", "MAX")),
-    "Min": (5, ("MIN", "MIN", "MAX")),
+    "Add": (0, -1, -2),
+    "Sub": (0, 1, 0),
+    "Mul": (0, "MIN", 1),
+    "Max": ("MIN", "MAX", "MAX"),
+    "Min": ("MIN", "MIN", "MAX"),
 }
 # By row and column, 1 where it holds.
 COMPARE = {
@@ -264,7 +267,7 @@ def agree(got: Array, want: list[str], dtype: int, what: str) -> None:
 @both
 @pytest.mark.parametrize("name", UNARY)
 def test_unary(bench: Bench, name: str, dtype: int) -> None:
-    op, row = UNARY[name]
+    op, row = OF_ONE[name], UNARY[name]
     source = filled(values_of(NAMES, dtype))
     got = bench.run(
         "elementwise:unary", Call(op=op, dtype=dtype, count=7), area(source), area(source)
@@ -275,7 +278,7 @@ def test_unary(bench: Bench, name: str, dtype: int) -> None:
 @both
 @pytest.mark.parametrize("name", BINARY)
 def test_binary(bench: Bench, name: str, dtype: int) -> None:
-    op, table = BINARY[name]
+    op, table = OF_TWO[name], BINARY[name]
     a, b = map(filled, pairs(dtype))
     call = Call(op=op, dtype=dtype, count=49)
     agree(
@@ -286,7 +289,7 @@ def test_binary(bench: Bench, name: str, dtype: int) -> None:
 @both
 @pytest.mark.parametrize("name", SCALAR)
 def test_scalar(bench: Bench, name: str, dtype: int) -> None:
-    op, table = SCALAR[name]
+    op, table = OF_SCALAR[name], SCALAR[name]
     source = filled(values_of(NAMES, dtype))
     columns = np.array(table.split()).reshape(7, 7).T
     for column, value in zip(columns, values_of(NAMES, dtype), strict=True):
@@ -299,7 +302,7 @@ def test_scalar(bench: Bench, name: str, dtype: int) -> None:
 @pytest.mark.parametrize("name", INTEGERS)
 def test_integers(bench: Bench, name: str, dtype: int) -> None:
     """They wrap."""
-    op, results = INTEGERS[name]
+    op, results = OF_TWO[name], INTEGERS[name]
     info = np.iinfo(DTYPES[dtype])
     known = {"MIN": info.min, "MAX": info.max}
     want = np.array([known.get(str(value), value) for value in results], DTYPES[dtype])
@@ -321,13 +324,15 @@ def test_product_and_sum(bench: Bench, name: str, dtype: int) -> None:
             x, y = values_of(pair, dtype)
             first, second = (filled(np.full(7, value, DTYPES[dtype])) for value in (x, y))
             if name == "Axpy":
-                call = Call(op=7, dtype=dtype, count=7, scalar=y, scalar_dtype=DTYPES[dtype])
+                call = Call(
+                    op=OF_SCALAR["Axpy"], dtype=dtype, count=7, scalar=y, scalar_dtype=DTYPES[dtype]
+                )
                 got = bench.run("elementwise:scalar", call, area(added), area(first))
             elif name == "MulAddDst":
-                call = Call(op=10, dtype=dtype, count=7)
+                call = Call(op=OF_TWO["MulAddDst"], dtype=dtype, count=7)
                 got = bench.run("elementwise:binary", call, area(added), area(first), area(second))
             else:
-                call = Call(op=11 if name == "FusedMulAdd" else 12, dtype=dtype, count=7)
+                call = Call(op=OF_TWO[name], dtype=dtype, count=7)
                 got = bench.run("elementwise:binary", call, area(second), area(first), area(added))
             agree(got, row.tolist(), dtype, f"{name} of {pair}")
 
@@ -341,18 +346,20 @@ def test_half_rounds_its_product(bench: Bench, name: str) -> None:
     want = np.float16(x[:3] * y[:3]).astype(np.float32) + added[:3].astype(np.float32)
     for i in range(3):
         if name == "Axpy":
-            call = Call(op=7, dtype=HALF, count=3, scalar=y[i], scalar_dtype=np.float16)
+            call = Call(
+                op=OF_SCALAR["Axpy"], dtype=HALF, count=3, scalar=y[i], scalar_dtype=np.float16
+            )
             got = bench.run("elementwise:scalar", call, area(added), area(x))
         elif name == "MulAddDst":
             got = bench.run(
                 "elementwise:binary",
-                Call(op=10, dtype=HALF, count=3),
+                Call(op=OF_TWO["MulAddDst"], dtype=HALF, count=3),
                 area(added),
                 area(x),
                 area(y),
             )
         else:
-            call = Call(op=11 if name == "FusedMulAdd" else 12, dtype=HALF, count=3)
+            call = Call(op=OF_TWO[name], dtype=HALF, count=3)
             got = bench.run("elementwise:binary", call, area(y), area(x), area(added))
         result = got.view(np.float16)[i]
         assert result == np.float16(want[i]), (name, i, result, want[i])
