@@ -476,7 +476,7 @@ void RaceObserver::CheckUb(Core& core, const Record& record, const Touched& touc
   const size_t pipe = Index(record.pipe);
   for (size_t q = 0; q < kPipes; ++q) {
     // Who works in the reserved part orders its own instructions there. A vector function begins when its pipe has drained; what its
-    // own loads and stores may do to each other is vf_memory.cpp's.
+    // own loads and stores may do to each other is reg_memory.cpp's.
     if (count_[q] == 0 || (q == pipe && (access.Reserved() || record.vectorFunction != 0)) ||
         IsSettled(pipe, q, touched)) {
       continue;

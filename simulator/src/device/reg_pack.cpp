@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lanes of vector registers that change their places: packed, interleaved, squeezed together, gathered.
+#include "device/reg.h"
 #include "device/vec.h"
-#include "device/vf.h"
 
 namespace aclsim {
 

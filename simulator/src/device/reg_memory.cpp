@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loads and stores of vector functions. A load may reach behind the end of its buffer, as kernels do with their last row: what
 // is there counts as undefined. A store writes what its mask says, within the buffer.
-#include "device/vf_memory.h"
+#include "device/reg_memory.h"
 
 #include <algorithm>
 

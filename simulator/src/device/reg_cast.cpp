@@ -3,9 +3,9 @@
 #include <cmath>
 #include <limits>
 
+#include "device/reg.h"
 #include "device/vec.h"
 #include "device/vec_dtypes_950.h"
-#include "device/vf.h"
 
 namespace aclsim {
 

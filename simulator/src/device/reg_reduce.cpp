@@ -3,8 +3,8 @@
 #include <cmath>
 #include <limits>
 
+#include "device/reg.h"
 #include "device/vec.h"
-#include "device/vf.h"
 
 namespace aclsim {
 

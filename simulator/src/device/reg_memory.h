@@ -6,8 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "device/reg.h"
 #include "device/vec.h"
-#include "device/vf.h"
 
 namespace aclsim {
 

@@ -4,8 +4,8 @@
 #include <initializer_list>
 
 #include "device/dtype_sets.h"
+#include "device/reg.h"
 #include "device/vec.h"
-#include "device/vf.h"
 
 namespace aclsim {
 

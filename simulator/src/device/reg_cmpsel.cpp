@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Comparisons of vector registers, into masks, and what selects by a mask.
+#include "device/reg.h"
 #include "device/vec.h"
-#include "device/vf.h"
 
 namespace aclsim {
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Vector functions of Ascend 950: their beginning and end, masks, and what of registers is undefined.
-#include "device/vf.h"
+#include "device/reg.h"
 
 #include <algorithm>
 #include <exception>
 #include <memory>
 
-#include "device/vf_memory.h"
+#include "device/reg_memory.h"
 #include "engine/keep_going.h"
 #include "engine/scheduler.h"
 

@@ -2,7 +2,7 @@
 // Loads and stores of vector functions at any byte of UB.
 #include <algorithm>
 
-#include "device/vf_memory.h"
+#include "device/reg_memory.h"
 
 namespace aclsim {
 

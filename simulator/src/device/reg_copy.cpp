@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "device/vf_memory.h"
+#include "device/reg_memory.h"
 
 namespace aclsim {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Vector registers filled with a scalar, a lane or an index, and copies of them.
+#include "device/reg.h"
 #include "device/vec.h"
-#include "device/vf.h"
 
 namespace aclsim {
 

@@ -2,7 +2,7 @@
 // Elements and blocks of UB that the lanes of an index register pick.
 #include <algorithm>
 
-#include "device/vf_memory.h"
+#include "device/reg_memory.h"
 
 namespace aclsim {
 

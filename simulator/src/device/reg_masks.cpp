@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Masks of vector functions: made, combined, packed and interleaved.
+#include "device/reg.h"
 #include "device/vec.h"
-#include "device/vf.h"
 
 namespace aclsim {
 
