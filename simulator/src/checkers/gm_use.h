@@ -61,6 +61,13 @@ struct GmAccess {
 // The same accesses, each of them contiguous.
 std::vector<GmAccess> RowsOf(const std::vector<GmAccess>& accesses);
 
+// What a finding about a line that is older in a core's data cache says of where it was loaded, and what it advises.
+inline constexpr const char* kLoaded = "had brought the line into the cache";
+inline constexpr const char* kStaleAdvice =
+    "Hardware reads the old value: neither copies nor other cores change what is in the cache. "
+    "Call "
+    "DataCacheCleanAndInvalid on the 64-byte line between its earlier use and this read.";
+
 // A set or wait of a flag between cores, in program order; SyncAll is both.
 struct CoreSync {
   static constexpr uint32_t kSyncAll = UINT32_MAX;   // as flag

@@ -427,6 +427,70 @@ void UndefinedObserver::Copy(const Core& core, const Record& record) {
   }
 }
 
+void UndefinedObserver::DescribeNeverWritten(const Core& core, const Origin& origin,
+                                             Finding* finding) const {
+  uint64_t start = 0;
+  finding->kind = "undefined-read";
+  finding->space = "UB";
+  finding->buffer = core.BufferName(origin.offset, &start);
+  finding->begin = origin.offset - start;
+  finding->detail = Format(
+      "%s reads UB bytes from %llu of %s on, which nothing has written since the "
+      "buffer was handed out",
+      origin.name, static_cast<unsigned long long>(finding->begin), finding->buffer.c_str());
+  finding->advice =
+      "Hardware computes with what the last kernel left there: random numbers. Copy or "
+      "Duplicate into the whole range first, or shorten the count.";
+  for (const Idle& idle : core.IdleAt(origin.offset)) {
+    finding->related.push_back(core.PlaceOf(idle.name, Pipe::kVector, idle.site, idle.why));
+    if (idle.maskSite == 0) {
+      continue;
+    }
+    finding->related.push_back(
+        core.PlaceOf("SetVectorMask", Pipe::kScalar, idle.maskSite, "sets the mask"));
+    // The cause is that instruction, not who reads.
+    if (finding->related.size() == 2) {
+      std::swap(finding->at, finding->related[0]);
+      finding->related[0].note = "reads the other lanes";
+      finding->detail =
+          Format("%s %s, and %s reads bytes of %s from %llu on, which nothing has written",
+                 idle.name, idle.why, origin.name, finding->buffer.c_str(),
+                 static_cast<unsigned long long>(finding->begin));
+      finding->advice =
+          "Hardware leaves what was there: random numbers. Call ResetMask, or SetVectorMask "
+          "with the lanes that are meant, before instructions with isSetMask = false.";
+    }
+  }
+  NameNeighbour(core, origin, finding);
+}
+
+void UndefinedObserver::DescribeGm(const Core& core, const Origin& origin, Finding* finding) const {
+  uint64_t start = 0;
+  finding->kind = "undefined-read";
+  finding->space = "GM";
+  if (const GmRegion* region = core.RegionOf(origin.offset)) {
+    finding->buffer = region->name;
+    start = reinterpret_cast<uint64_t>(region->addr);
+  }
+  finding->begin = origin.offset - start;
+  const char* name = origin.name;
+  const char* does = origin.cause == Cause::kSum ? "adds to" : "reads";
+  if (origin.cause == Cause::kGm) {
+    if (const std::optional<JunkSums::Sum> sum = junkSums_->Find(origin.offset)) {
+      finding->related.push_back({"", origin.name, "reads the sum", finding->at.line});
+      finding->at = {"", sum->name, Format("core %u", sum->core), FindKernelLine(sum->stack)};
+      name = sum->name;
+      does = "adds to";
+    }
+  }
+  finding->detail =
+      Format("%s %s %s from byte %llu on, which nothing has written", name, does,
+             finding->buffer.c_str(), static_cast<unsigned long long>(finding->begin));
+  finding->advice =
+      "Hardware takes what was left there: random numbers. Fill the tensor or the "
+      "workspace first.";
+}
+
 Finding UndefinedObserver::Describe(const Core& core, uint32_t id) const {
   const Origin& origin = origins_[id];
   Finding finding;
@@ -435,66 +499,12 @@ Finding UndefinedObserver::Describe(const Core& core, uint32_t id) const {
   uint64_t start = 0;
   switch (origin.cause) {
     case Cause::kNeverWritten:
-      finding.kind = "undefined-read";
-      finding.space = "UB";
-      finding.buffer = core.BufferName(origin.offset, &start);
-      finding.begin = origin.offset - start;
-      finding.detail = Format(
-          "%s reads UB bytes from %llu of %s on, which nothing has written since the "
-          "buffer was handed out",
-          origin.name, static_cast<unsigned long long>(finding.begin), finding.buffer.c_str());
-      finding.advice =
-          "Hardware computes with what the last kernel left there: random numbers. Copy or "
-          "Duplicate into the whole range first, or shorten the count.";
-      for (const Idle& idle : core.IdleAt(origin.offset)) {
-        finding.related.push_back(core.PlaceOf(idle.name, Pipe::kVector, idle.site, idle.why));
-        if (idle.maskSite == 0) {
-          continue;
-        }
-        finding.related.push_back(
-            core.PlaceOf("SetVectorMask", Pipe::kScalar, idle.maskSite, "sets the mask"));
-        // The cause is that instruction, not who reads.
-        if (finding.related.size() == 2) {
-          std::swap(finding.at, finding.related[0]);
-          finding.related[0].note = "reads the other lanes";
-          finding.detail =
-              Format("%s %s, and %s reads bytes of %s from %llu on, which nothing has written",
-                     idle.name, idle.why, origin.name, finding.buffer.c_str(),
-                     static_cast<unsigned long long>(finding.begin));
-          finding.advice =
-              "Hardware leaves what was there: random numbers. Call ResetMask, or SetVectorMask "
-              "with the lanes that are meant, before instructions with isSetMask = false.";
-        }
-      }
-      NameNeighbour(core, origin, &finding);
+      DescribeNeverWritten(core, origin, &finding);
       break;
     case Cause::kGm:
-    case Cause::kSum: {
-      finding.kind = "undefined-read";
-      finding.space = "GM";
-      if (const GmRegion* region = core.RegionOf(origin.offset)) {
-        finding.buffer = region->name;
-        start = reinterpret_cast<uint64_t>(region->addr);
-      }
-      finding.begin = origin.offset - start;
-      const char* name = origin.name;
-      const char* does = origin.cause == Cause::kSum ? "adds to" : "reads";
-      if (origin.cause == Cause::kGm) {
-        if (const std::optional<JunkSums::Sum> sum = junkSums_->Find(origin.offset)) {
-          finding.related.push_back({"", origin.name, "reads the sum", finding.at.line});
-          finding.at = {"", sum->name, Format("core %u", sum->core), FindKernelLine(sum->stack)};
-          name = sum->name;
-          does = "adds to";
-        }
-      }
-      finding.detail =
-          Format("%s %s %s from byte %llu on, which nothing has written", name, does,
-                 finding.buffer.c_str(), static_cast<unsigned long long>(finding.begin));
-      finding.advice =
-          "Hardware takes what was left there: random numbers. Fill the tensor or the "
-          "workspace first.";
+    case Cause::kSum:
+      DescribeGm(core, origin, &finding);
       break;
-    }
     case Cause::kPadding:
       finding.kind = "undefined-padding";
       finding.space = "UB";

@@ -95,6 +95,8 @@ class UndefinedObserver : public Observer {
   uint32_t NewOrigin(const Origin& origin);
   void SetOrigin(uint64_t begin, uint64_t end, uint32_t origin);
   Finding Describe(const Core& core, uint32_t origin) const;
+  void DescribeNeverWritten(const Core& core, const Origin& origin, Finding* finding) const;
+  void DescribeGm(const Core& core, const Origin& origin, Finding* finding) const;
   // What a scalar instruction took of a row's padding; nothing where it was moved before.
   void DescribePadding(const Core& core, uint32_t origin, uint64_t at, Finding* finding) const;
 

@@ -132,107 +132,131 @@ bool ConvertLanes(DType to, DType from, uint8_t* dst, const uint8_t* src, Round 
   return true;
 }
 
+namespace {
+
+// Where a conversion's lanes are in both registers: n lanes of the wider type, of whose places narrow elements take the part `at`.
+struct CastLanes {
+  size_t fromWidth, toWidth;
+  size_t at;
+  size_t wide = std::max(fromWidth, toWidth);
+  size_t narrow = std::min(fromWidth, toWidth);
+  size_t n = kRegBytes / wide;
+
+  bool Widens() const { return fromWidth < toWidth; }
+  size_t From(size_t i) const { return Widens() ? i * wide + at * narrow : i * fromWidth; }
+  size_t To(size_t i) const { return toWidth < fromWidth ? i * wide + at * narrow : i * toWidth; }
+  // A mask has the lanes of the source: of narrow ones those that are taken.
+  bool Works(const RegMask& mask, size_t i) const {
+    return aclsim::Works(mask, fromWidth, Widens() ? i * (wide / narrow) + at : i);
+  }
+  bool AllWork(const RegMask& mask) const {
+    if (IsFull(mask, fromWidth)) {
+      return true;
+    }
+    bool all = Widens();
+    for (size_t i = 0; i < n && all; ++i) {
+      all = Works(mask, i);
+    }
+    return all;
+  }
+};
+
+// The elements that are widened, side by side.
+void TakeParts(const CastLanes& lanes, const uint8_t* from, uint8_t* in) {
+  if (lanes.fromWidth == 2 && lanes.wide == 4) {
+    for (size_t i = 0; i < lanes.n; ++i) {
+      std::memcpy(in + 2 * i, from + 4 * i + 2 * lanes.at, 2);
+    }
+    return;
+  }
+  for (size_t i = 0; i < lanes.n; ++i) {
+    std::memcpy(in + i * lanes.narrow, from + lanes.From(i), lanes.narrow);
+  }
+}
+
+// Which results are undefined, and since where.
+void SettleCast(const VectorState& state, const CastLanes& lanes, Reg* dst, const Reg& src,
+                const RegMask& mask, bool merge) {
+  if (IsClean(src) && IsClean(mask) && !merge) {
+    dst->state = Reg::kWritten;
+    return;
+  }
+  uint8_t temp[kRegBytes], old[kRegBytes], result[kRegBytes] = {};
+  const uint8_t* const shadow = ShadowOf(src, temp);
+  uint32_t origin = IsClean(src) ? mask.origin : OriginOf(state, src);
+  if (merge) {
+    std::memcpy(old, ShadowOf(*dst, result), kRegBytes);
+    std::memcpy(result, old, kRegBytes);
+    origin = origin != 0 || IsClean(*dst) ? origin : OriginOf(state, *dst);
+  }
+  for (size_t i = 0; i < lanes.n; ++i) {
+    const size_t lane = lanes.From(i);
+    const bool works = lanes.Works(mask, i);
+    uint8_t any = UndefinedAt(mask, lane) ? 0xFF : 0;
+    for (size_t j = 0; works && j < lanes.fromWidth; ++j) {
+      any |= shadow[lane + j];
+    }
+    if (works || !merge) {
+      std::memset(result + lanes.To(i), any != 0 ? 0xFF : 0, lanes.toWidth);
+    }
+  }
+  Settle(dst, true, result, origin);
+}
+
+// Lanes outside of the mask keep what they hold, or are 0.
+void StoreLanes(const CastLanes& lanes, Reg* dst, const uint8_t* out, const RegMask& mask,
+                bool merge) {
+  const bool all = lanes.AllWork(mask);
+  const bool whole = lanes.toWidth >= lanes.fromWidth;  // results fill the register
+  if (all && whole) {
+    std::memcpy(dst->bytes, out, kRegBytes);
+    return;
+  }
+  if (!merge && !whole) {
+    std::memset(dst->bytes, 0, kRegBytes);
+  }
+  if (all && lanes.toWidth == 2 && lanes.fromWidth == 4) {
+    for (size_t i = 0; i < lanes.n; ++i) {
+      std::memcpy(dst->bytes + 4 * i + 2 * lanes.at, out + 2 * i, 2);
+    }
+    return;
+  }
+  for (size_t i = 0; i < lanes.n; ++i) {
+    if (all || lanes.Works(mask, i)) {
+      std::memcpy(dst->bytes + lanes.To(i), out + i * lanes.toWidth, lanes.toWidth);
+    } else if (!merge && whole) {
+      std::memset(dst->bytes + lanes.To(i), 0, lanes.toWidth);
+    }
+  }
+}
+
+}  // namespace
+
 void RegCast(DType to, DType from, Reg* dst, const Reg* src, Round round, uint8_t part,
              bool saturate, const RegMask& mask, bool merge) try {
   VectorState& state = InFunction("Cast");
   const DType timed = IsReal(from) ? to : from;  // integers take longer, on either side
   dst->after = merge ? Timed(state, timed, *dst, *src, mask) : Timed(state, timed, *src, mask);
   SettleMask(state, mask);
-  const size_t toWidth = WidthOf(to), fromWidth = WidthOf(from);
-  const size_t wide = std::max(toWidth, fromWidth);
-  const size_t n = kRegBytes / wide;
-  const size_t narrow = std::min(toWidth, fromWidth);
-  const size_t ratio = wide / narrow;
-  const size_t at = part % ratio;
+  const size_t fromWidth = WidthOf(from), toWidth = WidthOf(to);
+  const size_t ratio = std::max(fromWidth, toWidth) / std::min(fromWidth, toWidth);
+  const CastLanes lanes{fromWidth, toWidth, part % ratio};
   alignas(64) uint8_t in[kRegBytes];
   alignas(64) uint8_t out[kRegBytes];
   const uint8_t* source = src->bytes;
-  if (fromWidth < toWidth) {
-    if (fromWidth == 2 && ratio == 2) {
-      for (size_t i = 0; i < n; ++i) {
-        std::memcpy(in + 2 * i, src->bytes + 4 * i + 2 * at, 2);
-      }
-    } else {
-      for (size_t i = 0; i < n; ++i) {
-        std::memcpy(in + i * narrow, src->bytes + i * wide + at * narrow, narrow);
-      }
-    }
+  if (lanes.Widens()) {
+    TakeParts(lanes, src->bytes, in);
     source = in;
   }
-  if (!ConvertLanes(to, from, out, source, round, saturate, n)) {
+  if (!ConvertLanes(to, from, out, source, round, saturate, lanes.n)) {
     ThrowFault("cast-unsupported",
                Format("%s to %s does not exist for registers", NameOf(from), NameOf(to)),
                "The device compiler rejects it. Go through a third type.");
   }
-  // A mask has the lanes of the source: of narrow ones those that are taken.
-  const auto works = [&](size_t i) {
-    return fromWidth < toWidth ? Works(mask, fromWidth, i * ratio + at) : Works(mask, fromWidth, i);
-  };
-  bool all = IsFull(mask, fromWidth);
-  if (!all && fromWidth < toWidth) {
-    all = true;
-    for (size_t i = 0; i < n && all; ++i) {
-      all = works(i);
-    }
-  }
   if (state.observed) {
-    const bool clean = IsClean(*src) && IsClean(mask) && !merge;
-    if (clean) {
-      dst->state = Reg::kWritten;
-    } else {
-      uint8_t temp[kRegBytes], old[kRegBytes], result[kRegBytes] = {};
-      const uint8_t* const shadow = ShadowOf(*src, temp);
-      uint32_t origin = IsClean(*src) ? mask.origin : OriginOf(state, *src);
-      if (merge) {
-        std::memcpy(old, ShadowOf(*dst, result), kRegBytes);
-        std::memcpy(result, old, kRegBytes);
-        origin = origin != 0 || IsClean(*dst) ? origin : OriginOf(state, *dst);
-      }
-      for (size_t i = 0; i < n; ++i) {
-        const size_t lane = fromWidth < toWidth ? i * wide + at * narrow : i * fromWidth;
-        uint8_t any = 0;
-        for (size_t j = 0; works(i) && j < fromWidth; ++j) {
-          any |= shadow[lane + j];
-        }
-        if (UndefinedAt(mask, lane)) {
-          any = 0xFF;
-        }
-        if (works(i) || !merge) {
-          const size_t to0 = toWidth < fromWidth ? i * wide + at * narrow : i * toWidth;
-          std::memset(result + to0, any != 0 ? 0xFF : 0, toWidth);
-        }
-      }
-      Settle(dst, true, result, origin);
-    }
+    SettleCast(state, lanes, dst, *src, mask, merge);
   }
-  if (toWidth >= fromWidth) {
-    if (all) {
-      std::memcpy(dst->bytes, out, kRegBytes);
-      return;
-    }
-    for (size_t i = 0; i < n; ++i) {
-      if (works(i)) {
-        std::memcpy(dst->bytes + i * toWidth, out + i * toWidth, toWidth);
-      } else if (!merge) {
-        std::memset(dst->bytes + i * toWidth, 0, toWidth);
-      }
-    }
-    return;
-  }
-  if (!merge) {
-    std::memset(dst->bytes, 0, kRegBytes);
-  }
-  if (all && toWidth == 2 && fromWidth == 4) {
-    for (size_t i = 0; i < n; ++i) {
-      std::memcpy(dst->bytes + 4 * i + 2 * at, out + 2 * i, 2);
-    }
-    return;
-  }
-  for (size_t i = 0; i < n; ++i) {
-    if (works(i)) {
-      std::memcpy(dst->bytes + i * wide + at * narrow, out + i * narrow, narrow);
-    }
-  }
+  StoreLanes(lanes, dst, out, mask, merge);
 }
 ACLSIM_SKIPS_FAULTS()
 

@@ -230,76 +230,43 @@ void VecGatherBlocks(const Ub& dst, const Ub& src, const Ub& offsets, int32_t re
 }
 ACLSIM_SKIPS_FAULTS()
 
-uint64_t VecGatherMask(const Ub& dst, const Ub& src, const Ub* pattern,
-                       const GatherMaskCtl& ctl) try {
-  Core& core = Core::Current();
-  core.instruction = "GatherMask";
-  RequireGather(core);
-  RequireWidth2Or4(core, src.dtype);
-  const auto width = static_cast<int64_t>(WidthOf(src.dtype));
-  const int64_t lanes = kRepeatBytes / width;
-  const bool fixed = pattern == nullptr;
-  const uint8_t highest = core.soc.npuArch == 2002 ? 6 : 7;
-  if (fixed && (ctl.pattern < 1 || ctl.pattern > highest)) {
-    ThrowFault("gather-pattern", Format("src1Pattern %u, legal are 1..%u", ctl.pattern, highest),
-               "Undefined on hardware. 1 and 2 take every second element, 3 to 6 every fourth, 7 "
-               "all.");
-  }
-  if (!fixed && (pattern->dtype != (width == 2 ? DType::kUint16 : DType::kUint32))) {
-    UnsupportedDType(core, "GatherMask with a pattern", pattern->dtype);
-  }
-  // On 310P the mask of counter mode counts all elements, elsewhere those of one repeat.
-  const bool counter = ctl.preset ? core.maskCounter : ctl.counter;
-  const auto mask = ctl.preset ? static_cast<int64_t>(core.maskBits[0]) : int64_t{ctl.mask};
-  const bool total = counter && core.soc.npuArch == 2002;
-  const int64_t perRepeat = counter && !total ? mask : lanes;
-  const int64_t repeat = total ? (mask + lanes - 1) / lanes : ctl.repeat;
-  const int64_t last = total ? mask - (repeat - 1) * lanes : perRepeat;
-  if (!ctl.preset) {
-    core.maskCounter = false;
-    core.maskBits[0] = core.maskBits[1] = ~0ull;
-  }
-  if (repeat == 0 || perRepeat == 0) {
-    core.registers.gathered = 0;
-    return 0;
-  }
-  const int64_t perBlock = kBlock / width;
-  const auto sourceAt = [=](int64_t r, int64_t i) {
+namespace {
+
+// One call of GatherMask: which elements each repeat looks at, and which of them it keeps.
+struct GatherMaskCall {
+  Ub dst, src, pattern;  // without a pattern in UB, pattern is empty
+  GatherMaskCtl ctl;
+  bool fixed = false;  // one of the patterns of the instruction
+  int64_t width = 0;   // bytes of an element
+  int64_t repeat = 0;
+  int64_t perRepeat = 0, last = 0;  // elements of a repeat, and of the last one
+
+  int64_t CountIn(int64_t r) const { return r + 1 == repeat ? last : perRepeat; }
+  int64_t SourceAt(int64_t r, int64_t i) const {
+    const int64_t perBlock = kBlock / width;
     return r * ctl.srcRep * kBlock + i / perBlock * ctl.srcBlk * kBlock + i % perBlock * width;
-  };
-  const auto countIn = [=](int64_t r) { return r + 1 == repeat ? last : perRepeat; };
-  int64_t srcBytes = sourceAt(repeat - 1, last - 1) + width;
-  if (repeat > 1) {
-    srcBytes = std::max(srcBytes, sourceAt(repeat - 2, perRepeat - 1) + width);
   }
-  CheckOperand(core, src, srcBytes, "src0");
-  CheckOperand(core, dst, 0, "dst");
-  Access patternAccess;
-  if (!fixed) {
-    patternAccess = UbAccess(core, Use::kRead, *pattern, (perRepeat + 7) / 8);
-    patternAccess.repeat = static_cast<uint32_t>(repeat);
-    patternAccess.repStride = int64_t{ctl.patternRep} * kBlock;
-    patternAccess.lastBytes = static_cast<uint64_t>((last + 7) / 8);
-    CheckOperand(core, *pattern, static_cast<int64_t>(patternAccess.Extent()), "src1Pattern");
+  int64_t SourceBytes() const {
+    const int64_t whole = repeat > 1 ? SourceAt(repeat - 2, perRepeat - 1) + width : 0;
+    return std::max(whole, SourceAt(repeat - 1, last - 1) + width);
   }
-  const Ub bits = fixed ? Ub() : *pattern;
-  const auto chosen = [=](int64_t r, int64_t i) {
+  bool Keeps(int64_t r, int64_t i) const {
     if (!fixed) {
-      return ((bits.addr[r * ctl.patternRep * kBlock + i / 8] >> (i % 8)) & 1) != 0;
+      return ((pattern.addr[r * ctl.patternRep * kBlock + i / 8] >> (i % 8)) & 1) != 0;
     }
     return ctl.pattern == 7 ||
            (ctl.pattern <= 2 ? i % 2 == ctl.pattern - 1 : i % 4 == ctl.pattern - 3);
-  };
-  const auto count = [=, &core] {
+  }
+  // How many elements it keeps; a fault where they have no room in dst.
+  int64_t Count(Core& core) const {
     int64_t kept = 0;
     for (int64_t r = 0; r < repeat; ++r) {
-      const int64_t n = countIn(r);
-      for (int64_t i = 0; i < n; ++i) {
-        kept += chosen(r, i) ? 1 : 0;
+      for (int64_t i = 0; i < CountIn(r); ++i) {
+        kept += Keeps(r, i) ? 1 : 0;
       }
     }
     core.CheckUbRange(dst, 0, kept * width, "dst");
-    if (dst.addr > src.addr && dst.addr < src.addr + srcBytes) {
+    if (dst.addr > src.addr && dst.addr < src.addr + SourceBytes()) {
       ThrowFault("overlap",
                  Format("dst at UB byte %llu lies in src0, which starts at UB byte %llu",
                         static_cast<unsigned long long>(core.UbOffset(dst.addr)),
@@ -308,56 +275,123 @@ uint64_t VecGatherMask(const Ub& dst, const Ub& src, const Ub* pattern,
                  "lie apart.");
     }
     return kept;
-  };
+  }
+  Access SourceAccess(Core& core) const {
+    Access source = UbAccess(core, Use::kRead, src, perRepeat * width);
+    source.width = static_cast<uint8_t>(width);
+    source.chunk = kBlock;
+    source.chunkStride = int64_t{ctl.srcBlk} * kBlock;
+    source.repStride = int64_t{ctl.srcRep} * kBlock;
+    source.repeat = static_cast<uint32_t>(repeat);
+    source.lastBytes = static_cast<uint64_t>(last * width);
+    return source;
+  }
+  Access PatternAccess(Core& core) const {
+    Access access = UbAccess(core, Use::kRead, pattern, (perRepeat + 7) / 8);
+    access.repeat = static_cast<uint32_t>(repeat);
+    access.repStride = int64_t{ctl.patternRep} * kBlock;
+    access.lastBytes = static_cast<uint64_t>((last + 7) / 8);
+    return access;
+  }
+  // Moves the elements in UB, or in an image of it that says which bytes are undefined: there all results are undefined where a bit
+  // of the pattern is.
+  void Move(Core& core, uint8_t* ub) const {
+    const bool image = ub != core.ub;
+    if (!image) {
+      core.registers.gathered = static_cast<uint64_t>(Count(core));
+    }
+    uint8_t* const first = ub + core.UbOffset(dst.addr);
+    uint8_t* to = first;
+    bool undefined = false;
+    for (int64_t r = 0; r < repeat; ++r) {
+      const int64_t n = CountIn(r);
+      for (int64_t i = 0; i < n; ++i) {
+        if (Keeps(r, i)) {
+          std::memcpy(to, ub + core.UbOffset(src.addr) + SourceAt(r, i),
+                      static_cast<size_t>(width));
+          to += width;
+        }
+      }
+      if (image && !fixed) {
+        const uint8_t* used = ub + core.UbOffset(pattern.addr) + r * ctl.patternRep * kBlock;
+        const int rest = static_cast<int>(n % 8);
+        undefined = undefined || AnyUndefined(used, static_cast<uint64_t>(n / 8)) ||
+                    (used[n / 8] & ((1 << rest) - 1)) != 0;
+      }
+    }
+    if (undefined) {
+      std::fill(first, to, uint8_t{0xFF});
+    }
+  }
+};
+
+void CheckPattern(Core& core, const GatherMaskCall& call) {
+  const uint8_t highest = core.soc.npuArch == 2002 ? 6 : 7;
+  if (call.fixed && (call.ctl.pattern < 1 || call.ctl.pattern > highest)) {
+    ThrowFault("gather-pattern",
+               Format("src1Pattern %u, legal are 1..%u", call.ctl.pattern, highest),
+               "Undefined on hardware. 1 and 2 take every second element, 3 to 6 every fourth, 7 "
+               "all.");
+  }
+  if (!call.fixed && call.pattern.dtype != (call.width == 2 ? DType::kUint16 : DType::kUint32)) {
+    UnsupportedDType(core, "GatherMask with a pattern", call.pattern.dtype);
+  }
+}
+
+// On 310P the mask of counter mode counts all elements, elsewhere those of one repeat.
+void ResolveElements(const Core& core, GatherMaskCall* call) {
+  const GatherMaskCtl& ctl = call->ctl;
+  const int64_t lanes = kRepeatBytes / call->width;
+  const bool counter = ctl.preset ? core.maskCounter : ctl.counter;
+  const auto mask = ctl.preset ? static_cast<int64_t>(core.maskBits[0]) : int64_t{ctl.mask};
+  const bool total = counter && core.soc.npuArch == 2002;
+  call->perRepeat = counter && !total ? mask : lanes;
+  call->repeat = total ? (mask + lanes - 1) / lanes : ctl.repeat;
+  call->last = total ? mask - (call->repeat - 1) * lanes : call->perRepeat;
+}
+
+}  // namespace
+
+uint64_t VecGatherMask(const Ub& dst, const Ub& src, const Ub* pattern,
+                       const GatherMaskCtl& ctl) try {
+  Core& core = Core::Current();
+  core.instruction = "GatherMask";
+  RequireGather(core);
+  RequireWidth2Or4(core, src.dtype);
+  GatherMaskCall call{dst, src, pattern == nullptr ? Ub() : *pattern, ctl};
+  call.fixed = pattern == nullptr;
+  call.width = static_cast<int64_t>(WidthOf(src.dtype));
+  CheckPattern(core, call);
+  ResolveElements(core, &call);
+  if (!ctl.preset) {
+    core.maskCounter = false;
+    core.maskBits[0] = core.maskBits[1] = ~0ull;
+  }
+  if (call.repeat == 0 || call.perRepeat == 0) {
+    core.registers.gathered = 0;
+    return 0;
+  }
+  CheckOperand(core, src, call.SourceBytes(), "src0");
+  CheckOperand(core, dst, 0, "dst");
+  if (!call.fixed) {
+    const auto bytes = static_cast<int64_t>(call.PatternAccess(core).Extent());
+    CheckOperand(core, call.pattern, bytes, "src1Pattern");
+  }
   core.IssueMove(
       Pipe::kVector,
       [&](Record& record) {
-        record.repeat = static_cast<int32_t>(repeat);
+        record.repeat = static_cast<int32_t>(call.repeat);
         record.dtype = src.dtype;
         record.Add(UbAccess(core, Use::kWrite, dst, 0));
-        Access source = UbAccess(core, Use::kRead, src, perRepeat * width);
-        source.width = static_cast<uint8_t>(width);
-        source.chunk = kBlock;
-        source.chunkStride = int64_t{ctl.srcBlk} * kBlock;
-        source.repStride = int64_t{ctl.srcRep} * kBlock;
-        source.repeat = static_cast<uint32_t>(repeat);
-        source.lastBytes = static_cast<uint64_t>(last * width);
-        record.Add(source);
-        if (!fixed) {
-          record.Add(patternAccess);
+        record.Add(call.SourceAccess(core));
+        if (!call.fixed) {
+          record.Add(call.PatternAccess(core));
         }
-        record.narrow = [&core, dst, width, count](Record& self) {
-          self.access[0] = UbAccess(core, Use::kWrite, dst, count() * width);
+        record.narrow = [&core, call](Record& self) {
+          self.access[0] = UbAccess(core, Use::kWrite, call.dst, call.Count(core) * call.width);
         };
       },
-      [=, &core](uint8_t* ub) {
-        const bool image = ub != core.ub;
-        if (!image) {
-          core.registers.gathered = static_cast<uint64_t>(count());
-        }
-        uint8_t* const first = ub + core.UbOffset(dst.addr);
-        uint8_t* to = first;
-        bool undefined = false;
-        for (int64_t r = 0; r < repeat; ++r) {
-          const int64_t n = countIn(r);
-          for (int64_t i = 0; i < n; ++i) {
-            if (chosen(r, i)) {
-              std::memcpy(to, ub + core.UbOffset(src.addr) + sourceAt(r, i),
-                          static_cast<size_t>(width));
-              to += width;
-            }
-          }
-          if (image && !fixed) {
-            const uint8_t* used = ub + core.UbOffset(bits.addr) + r * ctl.patternRep * kBlock;
-            const int rest = static_cast<int>(n % 8);
-            undefined = undefined || AnyUndefined(used, static_cast<uint64_t>(n / 8)) ||
-                        (used[n / 8] & ((1 << rest) - 1)) != 0;
-          }
-        }
-        if (undefined) {
-          std::fill(first, to, uint8_t{0xFF});
-        }
-      });
+      [&core, call](uint8_t* ub) { call.Move(core, ub); });
   core.ScalarWaits(Pipe::kVector);
   return core.registers.gathered;
 }

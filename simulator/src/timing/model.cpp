@@ -502,129 +502,172 @@ class Simulation {
     }
   }
 
+  // A step of the scalar pipe, and where its times go.
+  struct ScalarStep {
+    CoreState& core;
+    uint32_t at;
+    const Step& step;
+    Span& span;
+    double& busy;
+    double& waited;
+
+    void WaitUntil(double time) const {
+      waited += std::max(0.0, time - core.scalar);
+      core.scalar = std::max(core.scalar, time);
+    }
+    void Issue() const {
+      core.scalar += step.issue;
+      busy += step.issue;
+    }
+  };
+
   // The next step in program order; false when the scalar pipe has to wait for something that is not known yet.
   bool StepScalar(CoreState& core) {
     if (core.next >= core.tape->steps.size()) {
       return false;
     }
     const auto at = static_cast<uint32_t>(core.next);
-    const Step& step = core.tape->steps[at];
-    Span& span = core.times->spans[at];
-    double& busy = core.times->busy[static_cast<size_t>(Pipe::kScalar)];
-    double& waited = core.times->waited[static_cast<size_t>(Pipe::kScalar)];
-    const auto waitUntil = [&](double time) {
-      waited += std::max(0.0, time - core.scalar);
-      core.scalar = std::max(core.scalar, time);
-    };
-    switch (step.kind) {
-      case StepKind::kScalar: {
-        double written = 0;
-        if (!IsWritten(core, step, &written)) {
-          return false;
-        }
-        waitUntil(written);
-        core.scalar += step.issue;
-        span = {core.scalar, core.scalar + step.cycles};
-        core.scalar = span.end;
-        busy += step.issue + step.cycles;
-        HasWritten(core, at, span.end);
-        break;
-      }
-      case StepKind::kAll:
-      case StepKind::kMeet: {
-        double complete = core.scalar;
-        for (const PipeState& pipe : core.pipes) {
-          if (!pipe.tasks.empty() || pipe.serving) {
-            return false;
-          }
-          complete = std::max(complete, pipe.complete);
-        }
-        if (step.kind == StepKind::kMeet && !core.meeting) {
-          core.meeting = true;
-          core.met = complete;
-          return false;
-        }
-        if (step.kind == StepKind::kMeet && core.met >= 0) {
-          return false;  // until Meet() lets all cores go
-        }
-        span = {core.scalar, complete};
-        waitUntil(complete);
-        core.meeting = false;
-        break;
-      }
-      case StepKind::kTell:
-      case StepKind::kHear: {
-        const auto what = core.tape->told[step.flag];
-        double from = core.scalar + step.issue;
-        if (step.kind == StepKind::kHear) {
-          const auto told = told_.find(what);
-          if (told != told_.end()) {
-            from = std::max(from, told->second);
-          } else if (!alone_) {
-            return false;
-          }
-        }
-        span = {core.scalar, from + scalar_.mark};
-        waitUntil(span.end);
-        if (step.kind == StepKind::kTell) {
-          told_[what] = span.end;
-          released_ = true;
-        }
-        break;
-      }
-      case StepKind::kWait:
-        if (IsCoreFlag(step.flag)) {
-          const Round& round = rounds_[{step.flag, core.waits[step.flag]}];
-          if (round.arrived < cores_.size() && !alone_) {
-            return false;
-          }
-          ++core.waits[step.flag];
-          core.scalar += step.issue;
-          busy += step.issue;
-          span = {core.scalar, std::max(core.scalar, round.last + scalar_.meet)};
-          waitUntil(span.end);
-          break;
-        }
-        if (step.pipe == Pipe::kScalar) {
-          FlagTimes& flag = FlagOf(core, step.flag);
-          if (flag.empty()) {
-            return false;
-          }
-          span = {core.scalar, std::max(core.scalar, flag.front())};
-          waitUntil(flag.front());
-          flag.pop_front();
-          core.scalar += step.issue;
-          busy += step.issue;
-          break;
-        }
-        [[fallthrough]];
-      case StepKind::kSet:
-        if (step.pipe == Pipe::kScalar) {
-          core.scalar += step.issue;
-          busy += step.issue;
-          SetAt(core, at, core.scalar);
-          break;
-        }
-        [[fallthrough]];
-      case StepKind::kBarrier:
-      case StepKind::kVector:
-      case StepKind::kCopy: {
-        PipeState& pipe = core.pipes[static_cast<size_t>(step.pipe)];
-        if (pipe.tasks.size() >= kQueueDepth) {
-          return false;
-        }
-        // The queue has room once the task kQueueDepth before has left it.
-        if (pipe.starts.size() + pipe.tasks.size() >= kQueueDepth &&
-            pipe.starts.size() >= kQueueDepth - pipe.tasks.size()) {
-          waitUntil(pipe.starts[pipe.starts.size() - (kQueueDepth - pipe.tasks.size())]);
-        }
-        core.scalar += step.issue;
-        busy += step.issue;
-        pipe.tasks.push_back({at, core.scalar});
-        break;
-      }
+    const auto scalar = static_cast<size_t>(Pipe::kScalar);
+    const ScalarStep now{core,
+                         at,
+                         core.tape->steps[at],
+                         core.times->spans[at],
+                         core.times->busy[scalar],
+                         core.times->waited[scalar]};
+    if (!StepOnce(now)) {
+      return false;
     }
     ++core.next;
+    return true;
+  }
+
+  bool StepOnce(const ScalarStep& now) {
+    const bool own = now.step.pipe == Pipe::kScalar;
+    switch (now.step.kind) {
+      case StepKind::kScalar:
+        return StepAccess(now);
+      case StepKind::kAll:
+      case StepKind::kMeet:
+        return StepAll(now);
+      case StepKind::kTell:
+      case StepKind::kHear:
+        return StepTold(now);
+      case StepKind::kWait:
+        return IsCoreFlag(now.step.flag) ? WaitForCores(now)
+               : own                     ? WaitForFlag(now)
+                                         : Enqueue(now);
+      case StepKind::kSet:
+        return own ? SetFlag(now) : Enqueue(now);
+      case StepKind::kBarrier:
+      case StepKind::kVector:
+      case StepKind::kCopy:
+        return Enqueue(now);
+    }
+    return false;
+  }
+
+  bool StepAccess(const ScalarStep& now) {
+    double written = 0;
+    if (!IsWritten(now.core, now.step, &written)) {
+      return false;
+    }
+    now.WaitUntil(written);
+    now.core.scalar += now.step.issue;
+    now.span = {now.core.scalar, now.core.scalar + now.step.cycles};
+    now.core.scalar = now.span.end;
+    now.busy += now.step.issue + now.step.cycles;
+    HasWritten(now.core, now.at, now.span.end);
+    return true;
+  }
+
+  // All pipes of the core, and with kMeet all cores.
+  bool StepAll(const ScalarStep& now) {
+    CoreState& core = now.core;
+    double complete = core.scalar;
+    for (const PipeState& pipe : core.pipes) {
+      if (!pipe.tasks.empty() || pipe.serving) {
+        return false;
+      }
+      complete = std::max(complete, pipe.complete);
+    }
+    if (now.step.kind == StepKind::kMeet && !core.meeting) {
+      core.meeting = true;
+      core.met = complete;
+      return false;
+    }
+    if (now.step.kind == StepKind::kMeet && core.met >= 0) {
+      return false;  // until Meet() lets all cores go
+    }
+    now.span = {core.scalar, complete};
+    now.WaitUntil(complete);
+    core.meeting = false;
+    return true;
+  }
+
+  // What one core tells another through GM.
+  bool StepTold(const ScalarStep& now) {
+    const auto what = now.core.tape->told[now.step.flag];
+    double from = now.core.scalar + now.step.issue;
+    if (now.step.kind == StepKind::kHear) {
+      const auto told = told_.find(what);
+      if (told != told_.end()) {
+        from = std::max(from, told->second);
+      } else if (!alone_) {
+        return false;
+      }
+    }
+    now.span = {now.core.scalar, from + scalar_.mark};
+    now.WaitUntil(now.span.end);
+    if (now.step.kind == StepKind::kTell) {
+      told_[what] = now.span.end;
+      released_ = true;
+    }
+    return true;
+  }
+
+  bool WaitForCores(const ScalarStep& now) {
+    CoreState& core = now.core;
+    const Round& round = rounds_[{now.step.flag, core.waits[now.step.flag]}];
+    if (round.arrived < cores_.size() && !alone_) {
+      return false;
+    }
+    ++core.waits[now.step.flag];
+    now.Issue();
+    now.span = {core.scalar, std::max(core.scalar, round.last + scalar_.meet)};
+    now.WaitUntil(now.span.end);
+    return true;
+  }
+
+  bool WaitForFlag(const ScalarStep& now) {
+    FlagTimes& flag = FlagOf(now.core, now.step.flag);
+    if (flag.empty()) {
+      return false;
+    }
+    now.span = {now.core.scalar, std::max(now.core.scalar, flag.front())};
+    now.WaitUntil(flag.front());
+    flag.pop_front();
+    now.Issue();
+    return true;
+  }
+
+  bool SetFlag(const ScalarStep& now) {
+    now.Issue();
+    SetAt(now.core, now.at, now.core.scalar);
+    return true;
+  }
+
+  // Hands the step to its own pipe, whose queue has room once the task kQueueDepth before has left it.
+  bool Enqueue(const ScalarStep& now) {
+    PipeState& pipe = now.core.pipes[static_cast<size_t>(now.step.pipe)];
+    if (pipe.tasks.size() >= kQueueDepth) {
+      return false;
+    }
+    if (pipe.starts.size() + pipe.tasks.size() >= kQueueDepth &&
+        pipe.starts.size() >= kQueueDepth - pipe.tasks.size()) {
+      now.WaitUntil(pipe.starts[pipe.starts.size() - (kQueueDepth - pipe.tasks.size())]);
+    }
+    now.Issue();
+    pipe.tasks.push_back({now.at, now.core.scalar});
     return true;
   }
 
