@@ -7,6 +7,8 @@
 #include <numeric>
 #include <tuple>
 
+#include "host/fork.h"
+
 namespace aclsim {
 
 namespace {
@@ -20,11 +22,18 @@ struct HeldNote {
 };
 
 struct HeldState {
+  // A child holds back what its parent does. A fork waits for a thread that changes it.
+  static HeldState* AfterFork(const HeldState& parent) {
+    auto* const own = new HeldState;
+    own->held = parent.held;
+    return own;
+  }
+
   std::mutex mutex;
   HeldBack held;
   std::vector<HeldNote> notes;
 };
-HeldState heldState;
+PerProcess<HeldState> heldState;
 
 }  // namespace
 
@@ -42,8 +51,8 @@ bool HeldBack::Few() const {
 }
 
 HeldBack Held() {
-  const std::lock_guard lock(heldState.mutex);
-  return heldState.held;
+  const std::lock_guard lock(heldState->mutex);
+  return heldState->held;
 }
 
 std::string HeldText() {
@@ -80,15 +89,16 @@ bool SetHeld(const std::string& text) {
     }
     at = rest + 1;
   }
-  const std::lock_guard lock(heldState.mutex);
-  heldState.held = std::move(held);
-  heldState.notes.clear();
+  const HoldFork hold;
+  const std::lock_guard lock(heldState->mutex);
+  heldState->held = std::move(held);
+  heldState->notes.clear();
   return true;
 }
 
 void NoteHeld(uint32_t number, uint32_t core, const Place& place) {
-  const std::lock_guard lock(heldState.mutex);
-  std::vector<HeldNote>& notes = heldState.notes;
+  const std::lock_guard lock(heldState->mutex);
+  std::vector<HeldNote>& notes = heldState->notes;
   const bool known = std::any_of(notes.begin(), notes.end(), [&](const HeldNote& note) {
     return note.core == core && note.number == number;
   });
@@ -98,8 +108,8 @@ void NoteHeld(uint32_t number, uint32_t core, const Place& place) {
 }
 
 std::string HeldJson() {
-  const std::lock_guard lock(heldState.mutex);
-  std::vector<HeldNote> notes = heldState.notes;
+  const std::lock_guard lock(heldState->mutex);
+  std::vector<HeldNote> notes = heldState->notes;
   std::sort(notes.begin(), notes.end(), [](const HeldNote& a, const HeldNote& b) {
     return std::tie(a.number, a.core) < std::tie(b.number, b.core);
   });

@@ -10,6 +10,8 @@
 #include <sstream>
 #include <string_view>
 
+#include "host/fork.h"
+
 namespace aclsim {
 
 namespace {
@@ -20,10 +22,17 @@ std::atomic<int> autoSync{-1};
 std::atomic<int> keepGoing{-1};
 
 struct PartialNames {
+  // A child has its parent's. A fork waits for a thread that changes them.
+  static PartialNames* AfterFork(const PartialNames& parent) {
+    auto* const own = new PartialNames;
+    own->names = parent.names;
+    return own;
+  }
+
   std::mutex mutex;
   std::optional<std::string> names;  // none: not decided yet
 };
-PartialNames partial;
+PerProcess<PartialNames> partial;
 
 }  // namespace
 
@@ -71,17 +80,19 @@ bool KeepGoing() {
 void SetKeepGoing(std::optional<bool> on) { keepGoing = on ? static_cast<int>(*on) : -1; }
 
 std::string PartialOutputs() {
-  const std::lock_guard<std::mutex> lock(partial.mutex);
-  if (!partial.names) {
+  const HoldFork hold;
+  const std::lock_guard<std::mutex> lock(partial->mutex);
+  if (!partial->names) {
     const char* text = std::getenv("ACLGRAD_SIM_PARTIAL_OUTPUTS");
-    partial.names = text != nullptr ? text : "";
+    partial->names = text != nullptr ? text : "";
   }
-  return *partial.names;
+  return *partial->names;
 }
 
 void SetPartialOutputs(const std::string& names) {
-  const std::lock_guard<std::mutex> lock(partial.mutex);
-  partial.names = names;
+  const HoldFork hold;
+  const std::lock_guard<std::mutex> lock(partial->mutex);
+  partial->names = names;
 }
 
 namespace {

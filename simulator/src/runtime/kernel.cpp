@@ -10,6 +10,7 @@
 #include "engine/gm_shadow.h"
 #include "engine/options.h"
 #include "engine/tiling_checks.h"
+#include "host/fork.h"
 #include "launch/touched.h"
 #include "runtime/misuse.h"
 #include "runtime/state.h"
@@ -33,10 +34,12 @@ struct ExpectedOutput {
   std::string name;
 };
 
-struct {
+// A child has none of its parent's device memory, and so none of these.
+struct Expected {
   std::mutex mutex;
   std::vector<ExpectedOutput> outputs;
-} expected;
+};
+PerProcess<Expected> expected;
 
 // What the kernel may touch through an argument, by device address.
 DeviceUse UseOf(const Argument& argument, size_t index) {
@@ -80,8 +83,8 @@ bool Translate(const std::vector<Argument>& arguments, KernelLaunch* launch, std
 // Takes those that lie within the arguments.
 std::vector<ExpectedOutput> TakeExpected(const std::vector<DeviceUse>& uses) {
   std::vector<ExpectedOutput> taken;
-  const std::lock_guard<std::mutex> lock(expected.mutex);
-  std::erase_if(expected.outputs, [&](const ExpectedOutput& output) {
+  const std::lock_guard<std::mutex> lock(expected->mutex);
+  std::erase_if(expected->outputs, [&](const ExpectedOutput& output) {
     const auto begin = reinterpret_cast<uintptr_t>(output.pointer);
     const bool reached = std::ranges::any_of(uses, [&](const DeviceUse& use) {
       const auto start = reinterpret_cast<uintptr_t>(use.start);
@@ -121,10 +124,10 @@ int32_t ExpectOutput(const Api& api, const void* output, uint64_t bytes, uint32_
     return api.Refuse(ACL_ERROR_INVALID_PARAM, MistakeOf(output), "output", why,
                       "pass live device memory, with as many bytes as it has from there");
   }
-  const std::lock_guard<std::mutex> lock(expected.mutex);
-  std::erase_if(expected.outputs,
+  const std::lock_guard<std::mutex> lock(expected->mutex);
+  std::erase_if(expected->outputs,
                 [&](const ExpectedOutput& other) { return other.pointer == output; });
-  expected.outputs.push_back({output, bytes, elementBytes, name});
+  expected->outputs.push_back({output, bytes, elementBytes, name});
   return 0;
 }
 
