@@ -259,7 +259,7 @@ void GmUse::OnRecord(Core& core, const Record& record) {
   reading_ = {};
   for (int i = 0; i < record.accessCount; ++i) {
     const Access& access = record.access[static_cast<size_t>(i)];
-    if (!access.gm) {
+    if (!access.InGm()) {
       continue;
     }
     if (record.pipe != Pipe::kScalar && access.addr != copied_.address) {

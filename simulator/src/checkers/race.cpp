@@ -291,7 +291,7 @@ void RaceObserver::FindTouched(const Core& core, const Record& record) {
   ubCount_ = 0;
   for (int i = 0; i < record.accessCount; ++i) {
     const Access& access = record.access[static_cast<size_t>(i)];
-    if (access.gm || !InUb(core, access)) {
+    if (access.InGm() || !InUb(core, access)) {
       continue;
     }
     if (ubCount_ == ub_.size()) {
@@ -401,10 +401,10 @@ void RaceObserver::Race(Core& core, const Record& record, const Access& access, 
   finding.at.core = finding.related[0].core = core.index;
   finding.at.count = count_[Index(record.pipe)] + 1;
   finding.related[0].count = clock;
-  const char* const space = access.gm ? "GM" : "UB";
+  const char* const space = SpaceName(access.space);
   finding.space = space;
   uint64_t start = 0;
-  if (access.gm) {
+  if (access.InGm()) {
     if (const GmRegion* region = core.RegionOf(begin)) {
       finding.buffer = region->name;
       start = reinterpret_cast<uint64_t>(region->addr);
@@ -425,17 +425,14 @@ void RaceObserver::Race(Core& core, const Record& record, const Access& access, 
     finding.advice = Format(
         "Hardware may finish them in either order: wrong numbers now and then. "
         "PipeBarrier<PIPE_%s> between them.",
-        record.pipe == Pipe::kVector ? "V" : PipeName(record.pipe));
+        FactsOf(record.pipe).flag);
   } else {
-    const auto shortName = [](Pipe pipe) {
-      return pipe == Pipe::kVector ? "V" : pipe == Pipe::kScalar ? "S" : PipeName(pipe);
-    };
     finding.advice = Format(
         "Hardware runs the pipes side by side: wrong numbers now and then. EnQue and DeQue the "
         "tensor, or SetFlag and WaitFlag of HardEvent::%s_%s between them.",
-        shortName(otherPipe), shortName(record.pipe));
+        FactsOf(otherPipe).flag, FactsOf(record.pipe).flag);
   }
-  if (!access.gm && earlierWrote) {
+  if (!access.InGm() && earlierWrote) {
     CheckQueueDirection(core, begin, otherPipe, record.pipe, &finding);
   }
   finding.count = count;
@@ -609,7 +606,7 @@ void RaceObserver::Execute(Core& core, const Record& record) {
     size_t next = 0;
     for (int i = 0; i < record.accessCount; ++i) {
       const Access& access = record.access[static_cast<size_t>(i)];
-      if (!access.gm) {
+      if (!access.InGm()) {
         if (InUb(core, access)) {
           ofUb(ub_[next++]);
         }

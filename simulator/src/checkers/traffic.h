@@ -15,7 +15,7 @@ class TrafficObserver : public Observer {
     }
     for (int i = 0; i < record.accessCount; ++i) {
       const Access& access = record.access[static_cast<size_t>(i)];
-      if (access.gm) {
+      if (access.InGm()) {
         (access.use == Use::kWrite ? gmWrite_ : gmRead_) += access.TotalBytes();
       }
     }

@@ -138,7 +138,7 @@ uint32_t UndefinedObserver::OriginOf(const Core& core, const Record& record) {
   uint64_t firstLane = UINT64_MAX;
   for (int i = 0; i < record.accessCount; ++i) {
     const Access& access = record.access[static_cast<size_t>(i)];
-    if (access.gm || !Reads(access)) {
+    if (access.InGm() || !Reads(access)) {
       continue;
     }
     uint64_t lane = 0;
@@ -232,7 +232,7 @@ void UndefinedObserver::Lanes(const Record& record, const Access& dst, uint32_t 
   size_t last = 0;
   for (int i = 0; i < record.accessCount; ++i) {
     const Access& source = record.access[static_cast<size_t>(i)];
-    if (source.gm || !Reads(source)) {
+    if (source.InGm() || !Reads(source)) {
       continue;
     }
     size_t lane = 0;
@@ -296,7 +296,7 @@ void UndefinedObserver::Repeats(const Record& record, const Access& dst, uint32_
     lanes_.assign(results, kDefined);
     for (int i = 0; i < record.accessCount; ++i) {
       const Access& source = record.access[static_cast<size_t>(i)];
-      if (source.gm || !Reads(source) || r >= source.repeat) {
+      if (source.InGm() || !Reads(source) || r >= source.repeat) {
         continue;
       }
       size_t lane = 0;
@@ -579,7 +579,7 @@ void UndefinedObserver::DescribePadding(const Core& core, uint32_t id, uint64_t 
 
 void UndefinedObserver::Scalar(Core& core, const Record& record) {
   const Access& access = record.access[0];
-  if (access.gm) {
+  if (access.InGm()) {
     if (access.use != Use::kRead) {
       MarkGm(reinterpret_cast<const void*>(access.addr), access.bytes, true);
     } else if (const uint64_t undefined =
@@ -678,7 +678,7 @@ void UndefinedObserver::OnRecord(Core& core, const Record& record) {
   bool defined = true;
   for (int i = 0; i < record.accessCount && defined && record.flow != Flow::kNone; ++i) {
     const Access& access = record.access[static_cast<size_t>(i)];
-    defined = access.gm || !Reads(access) || Defined(access);
+    defined = access.InGm() || !Reads(access) || Defined(access);
   }
   if (!defined && record.flow == Flow::kMove) {
     const uint32_t origin = OriginOf(core, record);
@@ -686,7 +686,7 @@ void UndefinedObserver::OnRecord(Core& core, const Record& record) {
     record.move(image);
     for (int i = 0; i < record.accessCount; ++i) {
       const Access& access = record.access[static_cast<size_t>(i)];
-      if (access.use == Use::kWrite && !access.gm) {
+      if (access.use == Use::kWrite && !access.InGm()) {
         ForEachSpan(access, [&](uint64_t begin, uint64_t end, uint32_t) {
           if (!AllZero(image + begin, end - begin)) {
             SetOrigin(begin, end, origin);
@@ -706,7 +706,7 @@ void UndefinedObserver::OnRecord(Core& core, const Record& record) {
   }
   for (int i = 0; i < record.accessCount; ++i) {
     const Access& access = record.access[static_cast<size_t>(i)];
-    if (access.gm || access.use != Use::kWrite) {
+    if (access.InGm() || access.use != Use::kWrite) {
       continue;
     }
     if (defined) {

@@ -179,10 +179,10 @@ void FillCopy(Record* record, const Core& core, bool toUb, const Ub& ub, Side ub
   if (record->atomic) {
     record->group = static_cast<uint8_t>(core.atomic.op);
   }
-  record->Add(BlockAccess(false, toUb ? Use::kWrite : Use::kRead, core.UbOffset(ub.addr),
+  record->Add(BlockAccess(Space::kUb, toUb ? Use::kWrite : Use::kRead, core.UbOffset(ub.addr),
                           ubSide.len, count, ubSide.step, ub.buf));
-  record->Add(BlockAccess(true, toUb ? Use::kRead : Use::kWrite, reinterpret_cast<uint64_t>(gm),
-                          gmSide.len, count, gmSide.step, 0));
+  record->Add(BlockAccess(Space::kGm, toUb ? Use::kRead : Use::kWrite,
+                          reinterpret_cast<uint64_t>(gm), gmSide.len, count, gmSide.step, 0));
 }
 
 // What was copied may be words that others write while the core polls them.
@@ -242,10 +242,10 @@ void IssueUbToUb(Core& core, const Ub& dst, const Ub& src, const CopyCtl& ctl) {
       [&](Record& record) {
         record.repeat = static_cast<int32_t>(ctl.blockCount);
         record.dtype = dst.dtype;
-        record.Add(
-            BlockAccess(false, Use::kWrite, to, ctl.blockLen, ctl.blockCount, dstStep, dst.buf));
-        record.Add(
-            BlockAccess(false, Use::kRead, from, ctl.blockLen, ctl.blockCount, srcStep, src.buf));
+        record.Add(BlockAccess(Space::kUb, Use::kWrite, to, ctl.blockLen, ctl.blockCount, dstStep,
+                               dst.buf));
+        record.Add(BlockAccess(Space::kUb, Use::kRead, from, ctl.blockLen, ctl.blockCount, srcStep,
+                               src.buf));
       },
       [=](uint8_t* ub) {
         for (uint32_t i = 0; i < ctl.blockCount; ++i) {

@@ -109,7 +109,7 @@ inline void SpoilHighWork(const HighWork& work) {
 // Rows of `used` bytes, `step` bytes apart.
 inline Access HighRows(const Core& core, Use use, const Ub& operand, int64_t rows, int64_t used,
                        int64_t step) {
-  return BlockAccess(false, use, core.UbOffset(operand.addr), static_cast<uint64_t>(used),
+  return BlockAccess(Space::kUb, use, core.UbOffset(operand.addr), static_cast<uint64_t>(used),
                      static_cast<uint64_t>(rows), static_cast<uint64_t>(step), operand.buf);
 }
 

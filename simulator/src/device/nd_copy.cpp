@@ -12,9 +12,9 @@ namespace aclsim {
 namespace {
 
 // Two dimensions of elements, as the bytes of an access.
-Access Plane(bool gm, Use use, uint64_t addr, uint32_t buffer, uint64_t width, uint64_t inner,
+Access Plane(Space space, Use use, uint64_t addr, uint32_t buffer, uint64_t width, uint64_t inner,
              uint64_t innerStride, uint64_t outer, uint64_t outerStride) {
-  Access access = BlockAccess(gm, use, addr, inner * width, outer, outerStride * width, buffer);
+  Access access = BlockAccess(space, use, addr, inner * width, outer, outerStride * width, buffer);
   access.chunk = innerStride == 1 ? inner * width : width;
   access.chunkStride = static_cast<int64_t>(innerStride == 1 ? inner * width : innerStride * width);
   return access;
@@ -70,14 +70,14 @@ void CopyNdGmToUb(const Ub& dst, const void* src, const NdCopyCtl& ctl) try {
         record.dtype = dst.dtype;
         const uint64_t written = core.UbOffset(dst.addr);
         if (plane) {
-          record.Add(Plane(false, Use::kWrite, written, dst.buf, width, ctl.size[0],
+          record.Add(Plane(Space::kUb, Use::kWrite, written, dst.buf, width, ctl.size[0],
                            ctl.dstStride[0], ctl.size[1], ctl.dstStride[1]));
-          record.Add(Plane(true, Use::kRead, read, 0, width, ctl.size[0], ctl.srcStride[0],
+          record.Add(Plane(Space::kGm, Use::kRead, read, 0, width, ctl.size[0], ctl.srcStride[0],
                            ctl.size[1], ctl.srcStride[1]));
         } else {
           record.Add(DenseAccess(Use::kWrite, written, ubElements * width, dst.buf));
-          record.Add(
-              BlockAccess(true, Use::kRead, read, gmElements * width, 1, gmElements * width, 0));
+          record.Add(BlockAccess(Space::kGm, Use::kRead, read, gmElements * width, 1,
+                                 gmElements * width, 0));
         }
       },
       [&core, to = dst.addr, from, ctl, width, gmElements] {

@@ -102,7 +102,7 @@ void IssueReduce(Core& core, const LaneSet& lanes, const OperandWalk& src, const
 // One result of `unit` bytes per repeat, `step` bytes apart.
 Access ResultAccess(const Core& core, const Ub& dst, int64_t unit, int64_t repeat, int64_t step) {
   Access access =
-      BlockAccess(false, Use::kWrite, core.UbOffset(dst.addr), static_cast<uint64_t>(unit),
+      BlockAccess(Space::kUb, Use::kWrite, core.UbOffset(dst.addr), static_cast<uint64_t>(unit),
                   static_cast<uint64_t>(repeat), static_cast<uint64_t>(step), dst.buf);
   access.width = static_cast<uint8_t>(WidthOf(dst.dtype));
   return access;

@@ -459,9 +459,9 @@ void MoveField(Core& core, const FieldOperands& of, int32_t repeat, int32_t fiel
         record.repeat = repeat;
         record.dtype = dtype;
         const Access strided =
-            BlockAccess(false, of.extract ? Use::kRead : Use::kWrite, static_cast<uint64_t>(fields),
-                        static_cast<uint64_t>(width), static_cast<uint64_t>(n),
-                        static_cast<uint64_t>(step), of.proposals.buf);
+            BlockAccess(Space::kUb, of.extract ? Use::kRead : Use::kWrite,
+                        static_cast<uint64_t>(fields), static_cast<uint64_t>(width),
+                        static_cast<uint64_t>(n), static_cast<uint64_t>(step), of.proposals.buf);
         const Access dense =
             UbAccess(core, of.extract ? Use::kWrite : Use::kRead, of.elements, n * width);
         record.Add(of.extract ? dense : strided);

@@ -9,6 +9,7 @@
 #include "engine/globals.h"
 #include "engine/gm_shadow.h"
 #include "engine/options.h"
+#include "engine/positions.h"
 #include "engine/scheduler.h"
 #include "engine/tiling_checks.h"
 
@@ -18,13 +19,6 @@ namespace {
 
 // Every call of the API asks for it: initial-exec is one load, not a call.
 thread_local Core* currentCore __attribute__((tls_model("initial-exec"))) = nullptr;
-
-const char* PositionName(uint8_t pos) {
-  static const char* const kNames[] = {
-      "GM",  "A1",    "A2",     "B1",      "B2",  "C1",   "C2",        "CO1",
-      "CO2", "VECIN", "VECOUT", "VECCALC", "SPM", "TSCM", "C2PIPE2GM", "C2PIPE2LOCAL"};
-  return pos < std::size(kNames) ? kNames[pos] : "?";
-}
 
 // What lies behind a tensor, where the simulator knows its allocation: aclrtMalloc rounds sizes up to 32 bytes and adds 32, on
 // 3510 it only rounds.
@@ -78,7 +72,7 @@ uint64_t Access::Extent() const {
 }
 
 Access DenseAccess(Use use, uint64_t ubOffset, uint64_t bytes, uint32_t buffer) {
-  return BlockAccess(false, use, ubOffset, bytes, 1, bytes, buffer);
+  return BlockAccess(Space::kUb, use, ubOffset, bytes, 1, bytes, buffer);
 }
 
 Record RegisterAccess::ToRecord() const {
@@ -99,10 +93,10 @@ void Observer::OnRegisters(Core& core, const RegisterAccess& access) {
   OnRecord(core, record);
 }
 
-Access BlockAccess(bool gm, Use use, uint64_t addr, uint64_t len, uint64_t count, uint64_t step,
+Access BlockAccess(Space space, Use use, uint64_t addr, uint64_t len, uint64_t count, uint64_t step,
                    uint32_t buffer) {
   Access access;
-  access.gm = gm;
+  access.space = space;
   access.use = use;
   access.buffer = buffer;
   access.addr = addr;
@@ -113,16 +107,12 @@ Access BlockAccess(bool gm, Use use, uint64_t addr, uint64_t len, uint64_t count
   return access;
 }
 
-const char* PipeName(Pipe pipe) {
-  static const char* const kNames[] = {"SCALAR", "VECTOR", "MTE2", "MTE3"};
-  return kNames[static_cast<size_t>(pipe)];
-}
-
 Core::Core(const KernelLaunch& launchIn, uint32_t indexIn, uint8_t* ubIn,
            std::vector<Observer*> observers, Meeting* meetingIn)
     : launch(launchIn),
       index(indexIn),
       soc(*launchIn.soc),
+      kind(soc.coupled ? CoreKind::kCoupled : CoreKind::kVector),
       ub(ubIn),
       buffers(1),
       ques(1),

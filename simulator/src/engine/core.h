@@ -161,6 +161,7 @@ class Core {
   const KernelLaunch& launch;
   const uint32_t index;
   const Soc& soc;
+  const CoreKind kind;  // launches run vector kernels, so it is no cube core yet
 
   // --- UB ---
   uint8_t* const ub;

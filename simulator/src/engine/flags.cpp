@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <string_view>
 
 #include "ascendc/types.h"
 #include "engine/flag_numbers.h"
@@ -27,24 +28,22 @@ namespace {
 
 constexpr const char* kAtTheEnd = "left as it is at the end";
 
-// The pipes that an event orders; pipes that a vector core does not have count as the vector pipe.
-QueuePipes PipesOfEvent(uint8_t event) {
+// The pipes that an event orders on a core of that kind.
+QueuePipes PipesOfEvent(CoreKind kind, uint8_t event) {
+  using Events = std::array<QueuePipes, static_cast<size_t>(AscendC::HardEvent::MAX)>;
   static const auto kTable = [] {
-    std::array<QueuePipes, static_cast<size_t>(AscendC::HardEvent::MAX)> table{};
-    for (uint8_t i = 0; i < table.size(); ++i) {
-      const std::string name = EventName(i);
-      const auto pipe = [](const std::string& text) {
-        return text == "MTE2"   ? Pipe::kMte2
-               : text == "MTE3" ? Pipe::kMte3
-               : text == "S"    ? Pipe::kScalar
-                                : Pipe::kVector;
-      };
-      const size_t cut = name.find('_');
-      table[i] = {pipe(name.substr(0, cut)), pipe(name.substr(cut + 1))};
+    std::array<Events, 3> table{};
+    for (size_t of = 0; of < table.size(); ++of) {
+      for (uint8_t i = 0; i < table[of].size(); ++i) {
+        const std::string_view name = EventName(i);
+        const size_t cut = name.find('_');
+        table[of][i] = {PipeOfFlag(name.substr(0, cut), static_cast<CoreKind>(of)),
+                        PipeOfFlag(name.substr(cut + 1), static_cast<CoreKind>(of))};
+      }
     }
     return table;
   }();
-  return kTable[event];
+  return kTable[static_cast<size_t>(kind)][event];
 }
 
 void CheckEvent(const Core& core, uint8_t event, int32_t id, const char* call) {
@@ -104,7 +103,8 @@ void ReportSetTwice(Core& core, const SetTwice& twice) {
   }
   const char* const instruction = core.instruction;
   core.GoOn(
-      core.FaultAt("flag-set-twice", twice.second, PipesOfEvent(twice.event).from, "SetFlag",
+      core.FaultAt("flag-set-twice", twice.second, PipesOfEvent(core.kind, twice.event).from,
+                   "SetFlag",
                    Format("SetFlag on %s id %d, which is set and was not waited for%s", name,
                           twice.id, other.c_str()),
                    "Undefined on hardware: the second set is lost and a later WaitFlag hangs. "
@@ -129,9 +129,9 @@ void HintCounted(Core& core, const SetTwice& twice) {
   Finding finding;
   finding.kind = "flag-set-twice";
   finding.severity = Severity::kHint;
-  finding.at = core.PlaceOf("SetFlag", PipesOfEvent(twice.event).from, twice.second, "");
-  finding.related.push_back(
-      core.PlaceOf("SetFlag", PipesOfEvent(twice.event).from, twice.first, "has set it before"));
+  finding.at = core.PlaceOf("SetFlag", PipesOfEvent(core.kind, twice.event).from, twice.second, "");
+  finding.related.push_back(core.PlaceOf("SetFlag", PipesOfEvent(core.kind, twice.event).from,
+                                         twice.first, "has set it before"));
   finding.detail =
       Format("SetFlag on %s id %d, which is set and was not waited for; as many WaitFlags follow",
              name, twice.id);
@@ -197,7 +197,7 @@ void SetFlagEvent(uint8_t event, int32_t id) try {
   Core& core = Core::Current();
   core.instruction = "SetFlag";
   CheckEvent(core, event, id, "SetFlag");
-  const auto [from, to] = PipesOfEvent(event);
+  const auto [from, to] = PipesOfEvent(core.kind, event);
   int8_t& balance = core.flags[event][static_cast<size_t>(id)];
   uint32_t& site = core.flagSite[event][static_cast<size_t>(id)];
   SyncEvent sync = core.MakeSync(SyncEvent::Kind::kSet, from, to, EventFlag(event, id));
@@ -232,7 +232,7 @@ void WaitFlagEvent(uint8_t event, int32_t id) try {
   Core& core = Core::Current();
   core.instruction = "WaitFlag";
   CheckEvent(core, event, id, "WaitFlag");
-  const auto [from, to] = PipesOfEvent(event);
+  const auto [from, to] = PipesOfEvent(core.kind, event);
   int8_t& balance = core.flags[event][static_cast<size_t>(id)];
   uint32_t& site = core.flagSite[event][static_cast<size_t>(id)];
   SyncEvent sync = core.MakeSync(SyncEvent::Kind::kWait, from, to, EventFlag(event, id));

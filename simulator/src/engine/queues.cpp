@@ -8,6 +8,7 @@
 
 #include "ascendc/types.h"
 #include "engine/flag_numbers.h"
+#include "engine/positions.h"
 #include "engine/scheduler.h"
 
 namespace aclsim {
@@ -35,13 +36,7 @@ Buffer ToBuffer(Core& core, uint32_t buf) {
 }
 
 QueuePipes PipesOf(const QueInfo& que) {
-  const auto is = [](uint8_t pos, AscendC::TPosition position) {
-    return pos == static_cast<uint8_t>(position);
-  };
-  // A tensor comes in by MTE2 and leaves by MTE3; what is neither belongs to the vector pipe.
-  const Pipe from = is(que.pos, AscendC::TPosition::VECIN) ? Pipe::kMte2 : Pipe::kVector;
-  const Pipe to = is(que.dst, AscendC::TPosition::VECOUT) ? Pipe::kMte3 : Pipe::kVector;
-  return {from, to};
+  return {PositionOf(que.pos).fills, PositionOf(que.dst).takes};
 }
 
 // Of a way that the caller names: from GM into UB, or out of UB to GM. Both ends in UB: as a queue

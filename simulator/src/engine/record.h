@@ -9,15 +9,12 @@
 #include <optional>
 
 #include "ascendc/device_abi.h"
+#include "engine/pipes.h"
+#include "soc/soc.h"
 
 namespace aclsim {
 
 class Core;
-
-// Instructions of one pipe run in order; pipes run side by side unless a flag, queue or barrier orders them.
-enum class Pipe : uint8_t { kScalar, kVector, kMte2, kMte3 };
-inline constexpr size_t kPipes = 4;
-const char* PipeName(Pipe pipe);
 
 // Instructions of each pipe that have completed.
 using Clock = std::array<uint32_t, kPipes>;
@@ -31,13 +28,13 @@ enum class Use : uint8_t {
 // Bytes that an operand takes: `repeat` times `bytes` bytes at addr, addr + repStride, ..., each cut into chunks of `chunk`
 // contiguous bytes that are chunkStride apart. The last repeat may be shorter. Dense operands are one repeat of one chunk.
 struct Access {
-  bool gm = false;
+  Space space = Space::kUb;
   Use use = Use::kRead;
   uint8_t width = 1;    // bytes per lane
   bool masked = false;  // only lanes whose bit in `mask` is set
   bool table = false;   // data decides which of these bytes
   uint32_t buffer = 0;  // UB: the engine's handle
-  uint64_t addr = 0;    // UB offset, or GM address
+  uint64_t addr = 0;    // offset in the space, or GM address
   uint64_t chunk = 0;
   uint64_t bytes = 0;
   uint64_t lastBytes = 0;
@@ -46,6 +43,7 @@ struct Access {
   uint32_t repeat = 1;
   uint64_t mask[2] = {~0ull, ~0ull};
 
+  bool InGm() const { return space == Space::kGm; }
   // Scratch in the part of UB that the toolchain keeps, which is no buffer of the kernel's.
   bool Reserved() const { return use == Use::kSpoil && buffer == 0; }
   // One past the last byte, relative to addr.
@@ -55,7 +53,7 @@ struct Access {
 
 Access DenseAccess(Use use, uint64_t ubOffset, uint64_t bytes, uint32_t buffer);
 // count blocks of len bytes, `step` bytes apart.
-Access BlockAccess(bool gm, Use use, uint64_t addr, uint64_t len, uint64_t count, uint64_t step,
+Access BlockAccess(Space space, Use use, uint64_t addr, uint64_t len, uint64_t count, uint64_t step,
                    uint32_t buffer);
 
 // The same bytes with less repetition, for those who do not ask which lane they belong to: strides of 0 name bytes anew.

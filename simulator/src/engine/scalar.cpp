@@ -54,8 +54,9 @@ uint8_t* ReachGmScalar(const void* addr, uint64_t offsetBytes, uint32_t bytes, S
   auto* element = static_cast<uint8_t*>(const_cast<void*>(addr)) + offsetBytes;
   core.CheckGm(element, bytes, use == ScalarUse::kWrite, "the element");
   if (core.Observed() || core.Defers(Pipe::kVector)) {
-    const Access access = BlockAccess(true, use == ScalarUse::kRead ? Use::kRead : Use::kWrite,
-                                      reinterpret_cast<uint64_t>(element), bytes, 1, bytes, 0);
+    const Access access =
+        BlockAccess(Space::kGm, use == ScalarUse::kRead ? Use::kRead : Use::kWrite,
+                    reinterpret_cast<uint64_t>(element), bytes, 1, bytes, 0);
     core.ScalarAccess(access, DType::kUint8, use == ScalarUse::kReference);
   }
   return element;
@@ -119,7 +120,7 @@ void Poll(Core& core, uint64_t line) {
   }
   if (++aside.polls % kMostPolls == 0) {
     if (ChaosSeed() != 0) {  // another core may wait for what this one has yet to copy
-      for (const Pipe pipe : {Pipe::kVector, Pipe::kMte2, Pipe::kMte3}) {
+      for (const Pipe pipe : kIssuedPipes) {
         core.scheduler->Drain(pipe);
       }
     }

@@ -16,7 +16,7 @@ constexpr size_t kMostOvertaken = 8;
 constexpr int kMostDepth = 64;  // of waits that wait for each other
 
 bool Overlap(const Access& a, const Access& b) {
-  return a.gm == b.gm && a.addr < b.addr + b.Extent() && b.addr < a.addr + a.Extent() &&
+  return a.space == b.space && a.addr < b.addr + b.Extent() && b.addr < a.addr + a.Extent() &&
          (a.use != Use::kRead || b.use != Use::kRead);
 }
 
@@ -303,7 +303,7 @@ void Scheduler::Pump() {
   pumping_ = true;
   for (bool moved = true; moved;) {
     moved = false;
-    for (const Pipe pipe : {Pipe::kVector, Pipe::kMte2, Pipe::kMte3}) {
+    for (const Pipe pipe : kIssuedPipes) {
       while (StepFree(pipe)) {
         moved = true;
       }
@@ -313,7 +313,7 @@ void Scheduler::Pump() {
 }
 
 Pipe Scheduler::PickPipe() {
-  std::array<Pipe, 3> order = order_;
+  std::array<Pipe, kIssuedPipes.size()> order = order_;
   if (shuffled_) {
     std::shuffle(order.begin(), order.end(), random_);
   }
@@ -350,7 +350,7 @@ void Scheduler::Drain(Pipe pipe) {
 }
 
 void Scheduler::DrainConflicts(const Access& access) {
-  for (const Pipe pipe : {Pipe::kVector, Pipe::kMte2, Pipe::kMte3}) {
+  for (const Pipe pipe : kIssuedPipes) {
     const std::deque<Task>& queue = queues_[Index(pipe)];
     size_t upTo = 0;
     for (size_t i = 0; i < queue.size(); ++i) {

@@ -96,7 +96,7 @@ class Scheduler {
   Core& core_;
   const bool chaos_;
   std::mt19937_64 random_;
-  std::array<Pipe, 3> order_{Pipe::kVector, Pipe::kMte2, Pipe::kMte3};
+  std::array<Pipe, kIssuedPipes.size()> order_ = kIssuedPipes;
   bool shuffled_ = false;  // pick pipes at random instead of by order_
   bool pumping_ = false;
   const HeldBack held_;

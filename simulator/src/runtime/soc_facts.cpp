@@ -25,8 +25,9 @@ std::string SocJson(const Soc& soc) {
       "\"l0cBytes\":%llu,\"l2Bytes\":%llu,\"memBytes\":%s,\"dataCopyPad\":%s,\"bf16\":%s}",
       soc.name.c_str(), soc.shortName.c_str(), soc.npuArch, soc.cceAicore, soc.aicCores,
       soc.aivCores, soc.vecFreqMhz, number(soc.ubBytes), number(soc.ubTilingBytes),
-      number(soc.l1Bytes), number(soc.l0aBytes), number(soc.l0cBytes), number(soc.l2Bytes),
-      memory.c_str(), soc.dataCopyPad ? "true" : "false", soc.bf16 ? "true" : "false");
+      number(soc.BytesOf(Space::kL1)), number(soc.BytesOf(Space::kL0a)),
+      number(soc.BytesOf(Space::kL0c)), number(soc.l2Bytes), memory.c_str(),
+      soc.dataCopyPad ? "true" : "false", soc.bf16 ? "true" : "false");
 }
 
 }  // namespace

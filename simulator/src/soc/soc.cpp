@@ -39,6 +39,11 @@ size_t EditDistance(const std::string& a, const std::string& b) {
 
 }  // namespace
 
+const char* SpaceName(Space space) {
+  constexpr const char* kNames[kSpaces] = {"GM", "UB", "L1", "L0A", "L0B", "L0C", "BT", "FB"};
+  return kNames[static_cast<size_t>(space)];
+}
+
 const std::vector<Soc>& AllSocs() {
   // Leaked: stream threads may still ask for it while the process exits.
   static const auto* socs = new std::vector<Soc>{

@@ -2,11 +2,26 @@
 // Facts of one SoC, generated from soc.json. Everything that differs between SoCs is a field here, never an #ifdef.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 namespace aclsim {
+
+// Memory that instructions address, in the order of the names of SpaceName. Instructions of vector kernels know GM and UB.
+enum class Space : uint8_t { kGm, kUb, kL1, kL0a, kL0b, kL0c, kBt, kFb };
+inline constexpr size_t kSpaces = 8;
+const char* SpaceName(Space space);
+
+struct SpaceFacts {
+  uint64_t bytes = 0;  // of one core; 0: it has none, or nobody says
+  uint32_t align = 1;  // of addresses
+};
+
+// What one core is. On split chips the vector and the cube unit are cores of their own, each with its code and its scalar unit.
+enum class CoreKind : uint8_t { kVector, kCube, kCoupled };
 
 struct Soc {
   std::string name;  // "Ascend910B2", as ACLGRAD_SOC and aclrtGetSocName spell it
@@ -21,10 +36,13 @@ struct Soc {
   uint64_t ubBytes = 0;          // what a kernel may address by the documentation
   uint64_t ubReservedBytes = 0;  // behind that: there, but not the kernel's
   uint64_t ubTilingBytes = 0;    // what PlatformAscendC::GetCoreMemSize(UB) reports to tiling
-  uint64_t l1Bytes = 0, l0aBytes = 0, l0cBytes = 0, l2Bytes = 0, memBytes = 0;
+  uint64_t l2Bytes = 0, memBytes = 0;
   bool dataCopyPad = false;  // byte-granular GM<->UB copies
   bool bf16 = false;
+  bool coupled = false;  // CoreKind::kCoupled
+  std::array<SpaceFacts, kSpaces> spaces{};
 
+  uint64_t BytesOf(Space space) const { return spaces[static_cast<size_t>(space)].bytes; }
   uint64_t UbMemory() const { return ubBytes + ubReservedBytes; }
 };
 

@@ -8,10 +8,11 @@ from typing import Any
 
 FIELDS = (
     *("name", "shortName", "npuArch", "cceAicore", "aicCores", "aivCores", "vecFreqMhz"),
-    *("ubBytes", "ubReservedBytes", "ubTilingBytes", "l1Bytes", "l0aBytes", "l0cBytes"),
+    *("ubBytes", "ubReservedBytes", "ubTilingBytes"),
     *("l2Bytes", "memBytes"),
-    *("dataCopyPad", "bf16"),
+    *("dataCopyPad", "bf16", "coupled"),
 )
+SPACES = ("UB", "L1", "L0A", "L0B", "L0C", "BT", "FB")  # as the enum of soc.h, behind GM
 
 
 def vector_cores(row: dict[str, Any]) -> int:
@@ -37,6 +38,12 @@ def literal(value: object) -> str:
     return str(value)
 
 
+def spaces(row: dict[str, Any], aligns: dict[str, int]) -> str:
+    """Size and alignment of each address space; GM has the SoC's memory and no size of a core."""
+    rows = [(row[f"{name.lower()}Bytes"], aligns[name]) for name in SPACES]
+    return "{{{0, 1}, " + ", ".join(f"{{{literal(size)}, {align}}}" for size, align in rows) + "}}"
+
+
 def table(data: dict[str, Any]) -> str:
     """One designated initialiser per SoC, in the order of soc.h."""
     lines = [f"// {data['source']}"]
@@ -48,5 +55,7 @@ def table(data: dict[str, Any]) -> str:
         seen.add(row["name"])
         row |= data["archs"][str(row["npuArch"])]
         row["aivCores"] = vector_cores(row)
-        lines.append("{" + ", ".join(f".{f} = {literal(row[f])}" for f in FIELDS) + "},")
+        fields = [f".{field} = {literal(row[field])}" for field in FIELDS]
+        fields.append(f".spaces = {spaces(row, data['aligns'])}")
+        lines.append("{" + ", ".join(fields) + "},")
     return "\n".join(lines) + "\n"

@@ -494,7 +494,7 @@ class Simulation {
     CoreState& core = cores_[index];
     for (bool moved = true; moved;) {
       moved = StepScalar(core);
-      for (const Pipe pipe : {Pipe::kVector, Pipe::kMte2, Pipe::kMte3}) {
+      for (const Pipe pipe : kIssuedPipes) {
         while (StepPipe(index, core, pipe)) {
           moved = true;
         }

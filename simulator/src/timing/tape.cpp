@@ -145,7 +145,7 @@ bool TapeObserver::Touches(Pipe pipe, const Record& record) const {
   for (const Range& range : recent_[static_cast<size_t>(pipe)]) {
     for (int i = 0; i < record.accessCount; ++i) {
       const Access& access = record.access[static_cast<size_t>(i)];
-      if (!access.gm && (range.write || access.use != Use::kRead) && access.addr < range.end &&
+      if (!access.InGm() && (range.write || access.use != Use::kRead) && access.addr < range.end &&
           range.begin < access.addr + access.Extent()) {
         return true;
       }
@@ -159,7 +159,7 @@ void TapeObserver::Remember(Pipe pipe, const Record& record) {
   size_t& oldest = oldest_[static_cast<size_t>(pipe)];
   for (int i = 0; i < record.accessCount; ++i) {
     const Access& access = record.access[static_cast<size_t>(i)];
-    if (access.gm) {
+    if (access.InGm()) {
       continue;
     }
     const Range range{access.addr, access.addr + access.Extent(), access.use != Use::kRead,
@@ -358,7 +358,7 @@ void TapeObserver::AddCopy(const Core& core, const Record& record) {
   if (record.atomic) {  // taken for a write that has its turn
     uint64_t bytes = 0;
     for (int i = 0; i < record.accessCount; ++i) {
-      bytes += record.access[static_cast<size_t>(i)].gm
+      bytes += record.access[static_cast<size_t>(i)].InGm()
                    ? BytesOf(record.access[static_cast<size_t>(i)])
                    : 0;
     }
@@ -368,7 +368,7 @@ void TapeObserver::AddCopy(const Core& core, const Record& record) {
   }
   for (int i = 0; i < record.accessCount; ++i) {
     const Access& access = record.access[static_cast<size_t>(i)];
-    if (access.gm) {
+    if (access.InGm()) {
       const bool write = access.use == Use::kWrite;
       tape_->copies.push_back({access.addr, access.bytes, access.repeat, access.repStride, write,
                                core.BypassesL2(access.addr, write), record.atomic});
@@ -389,7 +389,7 @@ void TapeObserver::AddCopy(const Core& core, const Record& record) {
 void TapeObserver::AddScalar(const Record& record) {
   const Access& access = record.access[0];
   double cycles = scalar_.access;
-  if (access.gm) {
+  if (access.InGm()) {
     if (lines_.size() >= kScalarLines) {
       lines_.clear();
     }
@@ -404,7 +404,7 @@ void TapeObserver::NoteSources(const Record& record, bool sums, Step* step) {
   const bool cast = std::strcmp(record.name, "Cast") == 0;
   const std::span accesses(record.access.data(), static_cast<size_t>(record.accessCount));
   const auto meets = [](const Access& access, const Made& made) {
-    return !access.gm && access.addr < made.end && made.begin < access.addr + access.Extent();
+    return !access.InGm() && access.addr < made.end && made.begin < access.addr + access.Extent();
   };
   const auto result = std::ranges::find(accesses, Use::kWrite, &Access::use);
   for (const Access& access : accesses) {
@@ -441,7 +441,7 @@ void TapeObserver::NoteSources(const Record& record, bool sums, Step* step) {
 void TapeObserver::NoteResults(const Record& record) {
   for (int i = 0; i < record.accessCount; ++i) {
     const Access& access = record.access[static_cast<size_t>(i)];
-    if (access.gm || access.use == Use::kRead) {
+    if (access.InGm() || access.use == Use::kRead) {
       continue;
     }
     const uint64_t begin = access.addr, end = begin + access.Extent();
@@ -464,7 +464,7 @@ void TapeObserver::NoteResults(const Record& record) {
 void TapeObserver::NoteUses(const Core& core, const Record& record, size_t first) {
   for (int i = 0; i < record.accessCount; ++i) {
     const Access& access = record.access[static_cast<size_t>(i)];
-    if (access.gm || access.buffer == 0 || access.buffer >= core.buffers.size()) {
+    if (access.InGm() || access.buffer == 0 || access.buffer >= core.buffers.size()) {
       continue;
     }
     if (using_.size() <= access.buffer) {
@@ -498,7 +498,7 @@ void TapeObserver::OnIssue(const Core& core, Record& record) {
     NoteCall(core, record.site, vector && (cost->levels || cost->chain.size() > 1));
   }
   if (record.pipe == Pipe::kScalar) {
-    for (const Pipe pipe : {Pipe::kVector, Pipe::kMte2, Pipe::kMte3}) {
+    for (const Pipe pipe : kIssuedPipes) {
       if (core.autoSync && Touches(pipe, record)) {
         const uint32_t flag = kAutomaticFlag + static_cast<uint32_t>(pipe);
         PushAutomatic(StepKind::kSet, pipe, flag, record.site);
@@ -511,7 +511,7 @@ void TapeObserver::OnIssue(const Core& core, Record& record) {
     Count(record.pipe);
     NoteUses(core, record, tape_->steps.size() - 1);
     NoteSources(record, false, &tape_->steps.back());
-    const bool number = !record.access[0].gm && IsReal(record.dtype);
+    const bool number = !record.access[0].InGm() && IsReal(record.dtype);
     if (record.access[0].use == Use::kRead && tape_->steps.back().reads == 0 && !number) {
       indexAt_ = tape_->steps.size();
     }
@@ -558,7 +558,7 @@ void TapeObserver::OnRecord(Core&, const Record& record) {
   }
   const std::span accesses(record.access.data(), static_cast<size_t>(record.accessCount));
   const auto write = std::ranges::find_if(
-      accesses, [](const Access& access) { return access.gm && access.use != Use::kRead; });
+      accesses, [](const Access& access) { return access.InGm() && access.use != Use::kRead; });
   if (write == accesses.end()) {
     return;
   }

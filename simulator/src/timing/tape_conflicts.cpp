@@ -84,7 +84,7 @@ BankConflicts ConflictsOf(const Soc& soc, const Record& record) {
   int count = 0;
   for (int i = 0; i < record.accessCount; ++i) {
     const Access& access = record.access[static_cast<size_t>(i)];
-    if (access.gm || access.table) {
+    if (access.InGm() || access.table) {
       continue;
     }
     int worst = 1;

@@ -15,7 +15,7 @@ void TapeObserver::NoteLoad(const Record& record) {
   load.step = static_cast<uint32_t>(tape_->steps.size() - 1);
   for (int i = 0; i < record.accessCount; ++i) {
     const Access& access = record.access[static_cast<size_t>(i)];
-    (access.gm ? load.gm : load.ub) = access;
+    (access.InGm() ? load.gm : load.ub) = access;
   }
   if (load.gm.bytes > 0 && load.ub.bytes > 0) {
     loads_[oldestLoad_] = load;
@@ -27,7 +27,7 @@ void TapeObserver::NoteLoad(const Record& record) {
 void TapeObserver::ForgetLoads(const Record& record) {
   for (int i = 0; i < record.accessCount; ++i) {
     const Access& access = record.access[static_cast<size_t>(i)];
-    if (access.gm || access.use == Use::kRead) {
+    if (access.InGm() || access.use == Use::kRead) {
       continue;
     }
     for (Load& load : loads_) {
@@ -45,14 +45,14 @@ void TapeObserver::NoteLook(const Record& record) {
   look_ = {};
   lookSite_ = record.site;
   if (access.use != Use::kRead || record.reference) {
-    if (access.gm) {
+    if (access.InGm()) {
       Works();
     } else {
       ForgetLoads(record);
     }
     return;
   }
-  if (access.gm) {
+  if (access.InGm()) {
     look_ = {static_cast<uint32_t>(tape_->steps.size() - 1), access.addr, access.bytes, 0};
     return;
   }

@@ -44,7 +44,7 @@ bool PlatFormInfos::GetPlatformRes(const std::string& label,
               {"NpuArch", std::to_string(soc.npuArch)},
               {"AIC_version", "AIC-C-" + std::to_string(soc.cceAicore)}};
   } else if (label == "SoCInfo") {
-    const bool split = soc.aivCores > soc.aicCores;
+    const bool split = !soc.coupled;
     values = {{"ai_core_cnt", std::to_string(soc.aicCores)},
               {"cube_core_cnt", std::to_string(soc.aicCores)},
               {"vector_core_cnt", std::to_string(aclsim::VectorCoreCount())},
@@ -52,10 +52,12 @@ bool PlatFormInfos::GetPlatformRes(const std::string& label,
               {"l2_size", std::to_string(soc.l2Bytes)},
               {"memory_size", std::to_string(soc.memBytes)}};
   } else if (label == "AICoreSpec") {
-    values = {
-        {"ub_size", std::to_string(soc.ubBytes)},    {"l1_size", std::to_string(soc.l1Bytes)},
-        {"l0_a_size", std::to_string(soc.l0aBytes)}, {"l0_b_size", std::to_string(soc.l0aBytes)},
-        {"l0_c_size", std::to_string(soc.l0cBytes)}, {"vec_freq", std::to_string(soc.vecFreqMhz)}};
+    values = {{"ub_size", std::to_string(soc.ubBytes)},
+              {"l1_size", std::to_string(soc.BytesOf(aclsim::Space::kL1))},
+              {"l0_a_size", std::to_string(soc.BytesOf(aclsim::Space::kL0a))},
+              {"l0_b_size", std::to_string(soc.BytesOf(aclsim::Space::kL0b))},
+              {"l0_c_size", std::to_string(soc.BytesOf(aclsim::Space::kL0c))},
+              {"vec_freq", std::to_string(soc.vecFreqMhz)}};
   } else {
     return false;
   }
@@ -94,14 +96,16 @@ void PlatFormInfos::GetLocalMemSize(const LocalMemType& type, uint64_t& size) {
   const aclsim::Soc& soc = aclsim::CurrentSoc();
   switch (type) {
     case LocalMemType::L0_A:
+      size = soc.BytesOf(aclsim::Space::kL0a);
+      break;
     case LocalMemType::L0_B:
-      size = soc.l0aBytes;
+      size = soc.BytesOf(aclsim::Space::kL0b);
       break;
     case LocalMemType::L0_C:
-      size = soc.l0cBytes;
+      size = soc.BytesOf(aclsim::Space::kL0c);
       break;
     case LocalMemType::L1:
-      size = soc.l1Bytes;
+      size = soc.BytesOf(aclsim::Space::kL1);
       break;
     case LocalMemType::L2:
       size = soc.l2Bytes;
@@ -133,8 +137,12 @@ uint32_t PlatformInfoManager::GetPlatformInfo(const std::string&, PlatformInfo& 
   platform.str_info = {"AIC-C-" + std::to_string(soc.cceAicore), soc.shortName};
   platform.soc_info = {static_cast<uint32_t>(soc.aicCores),
                        static_cast<uint32_t>(aclsim::VectorCoreCount()), soc.memBytes, soc.l2Bytes};
-  platform.ai_core_spec = {soc.l0aBytes, soc.l0aBytes,      soc.l0cBytes,
-                           soc.l1Bytes,  soc.ubTilingBytes, kBlockBytes};
+  platform.ai_core_spec = {soc.BytesOf(aclsim::Space::kL0a),
+                           soc.BytesOf(aclsim::Space::kL0b),
+                           soc.BytesOf(aclsim::Space::kL0c),
+                           soc.BytesOf(aclsim::Space::kL1),
+                           soc.ubTilingBytes,
+                           kBlockBytes};
   platform.vector_core_spec = {soc.ubTilingBytes, kBlockBytes};
   optional = {soc.name, "AiCore", static_cast<uint32_t>(soc.aicCores), ""};
   return 0;
