@@ -24,13 +24,12 @@ int main() {
       ElementwisePlan plan;
       const std::string error = MakeElementwisePlan("", view.outer, bytes, 2, soc, &plan);
       std::printf("0 %s %ld %ld %ld %ld\n", error.c_str(), plan.cores, plan.data.tileLanes,
-                  plan.data.inputsPastL2, plan.data.resultsPastL2);
+                  plan.data.inputsBypassL2, plan.data.resultsBypassL2);
       continue;
     }
     RowReducePlan plan;
-    const std::string error =
-        MakeRowReducePlan("", view, bytes, soc, &plan,
-                          kind == 'm' ? RowStreams::kPairAndMaskRuns : RowStreams::kPair);
+    const std::string error = MakeRowReducePlan(
+        "", view, bytes, soc, &plan, kind == 'm' ? RowInputs::kPairAndMaskRuns : RowInputs::kPair);
     std::printf("%d %s", static_cast<int>(plan.key), error.c_str());
 #define PRINT_FIELD(name) std::printf(" %ld", plan.data.name);
     ROW_REDUCE_TILING_FIELDS(PRINT_FIELD)

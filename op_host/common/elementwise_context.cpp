@@ -3,7 +3,7 @@
 #include "common/elementwise_context.h"
 
 #include "common/elementwise_tiling.h"
-#include "common/platform_facts.h"
+#include "common/tiling_context.h"
 #include "log/log.h"
 
 namespace optiling {
@@ -34,11 +34,11 @@ ge::graphStatus PlanElementwise(gert::TilingContext* context, const char* op, in
 ge::graphStatus TileElementwise(gert::TilingContext* context, const char* op,
                                 const std::vector<const char*>& inputs,
                                 ElementwiseTilingData* data) {
-  AlikeInputs alike;
-  if (ReadAlikeInputs(context, inputs, &alike) != ge::GRAPH_SUCCESS) {
+  SameInputs same;
+  if (ReadSameInputs(context, inputs, &same) != ge::GRAPH_SUCCESS) {
     return ge::GRAPH_FAILED;
   }
-  return PlanElementwise(context, op, alike.shape->GetShapeSize(), alike.elementBytes,
+  return PlanElementwise(context, op, same.shape->GetShapeSize(), same.elementBytes,
                          static_cast<uint32_t>(inputs.size()), ELEMENTWISE_FULL_LOAD, data);
 }
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "common/elementwise_data.h"
-#include "common/tiling_function.h"
+#include "common/tiling_context.h"
 #include "register/op_impl_registry.h"
 
 namespace optiling {
@@ -26,7 +26,7 @@ ge::graphStatus TileElementwise(gert::TilingContext* context, const char* op,
                                 const std::vector<const char*>& inputs,
                                 ElementwiseTilingData* data);
 
-// Returns the fields as JSON: "total":1, ... "resultsPastL2":0,
+// Returns the fields as JSON: "total":1, ... "resultsBypassL2":0,
 std::string JsonFields(const ElementwiseTilingData& data);
 // Prints tiling data as a JSON object: what <OpType>TilingJson returns.
 int64_t ElementwiseTilingJson(const void* data, uint64_t size, char* json, uint64_t jsonSize);

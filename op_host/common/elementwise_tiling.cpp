@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "common/elementwise_ub.h"
+#include "common/elementwise_data.h"
 #include "common/ub_budget.h"
 
 namespace optiling {
@@ -58,10 +58,10 @@ std::string MakeElementwisePlan(const char* op, int64_t total, uint32_t elementB
   }
   const int64_t perCore = CeilDiv(made.lines, made.cores);
   data.tileLanes = UnitsPerTile(perCore, most, kLineBytes) * data.lineLanes;
-  const PastL2 past = SharesPastL2(total, (inputs + 1) * bytes, bytes, soc);
+  const L2Bypass bypass = L2BypassOf(total, (inputs + 1) * bytes, bytes, soc);
   const int64_t tilesPerCore = CeilDiv(perCore * data.lineLanes, data.tileLanes);
-  data.inputsPastL2 = past.inputs > 0 ? 1 : 0;
-  data.resultsPastL2 = static_cast<int64_t>(past.results * static_cast<double>(tilesPerCore));
+  data.inputsBypassL2 = bypass.inputs > 0 ? 1 : 0;
+  data.resultsBypassL2 = static_cast<int64_t>(bypass.results * static_cast<double>(tilesPerCore));
   made.ubBytes = Budget(data.tileLanes, bytes, inputs).Total();
   *plan = made;
   return {};

@@ -39,12 +39,12 @@ std::vector<int64_t> Dims(const gert::Shape& shape) {
 }
 
 ge::graphStatus PlanRowReduce(gert::TilingContext* context, const char* op, const ReduceView& view,
-                              uint32_t elementBytes, RowStreams streams, RowReducePlan* plan) {
+                              uint32_t elementBytes, RowInputs inputs, RowReducePlan* plan) {
   SocFacts soc;
   if (ReadSocFacts(context, &soc) != ge::GRAPH_SUCCESS) {
     return ge::GRAPH_FAILED;
   }
-  const std::string error = MakeRowReducePlan(op, view, elementBytes, soc, plan, streams);
+  const std::string error = MakeRowReducePlan(op, view, elementBytes, soc, plan, inputs);
   lastChoices = plan->choices;
   if (!error.empty()) {
     OP_LOGE(context, "%s", error.c_str());
@@ -53,7 +53,7 @@ ge::graphStatus PlanRowReduce(gert::TilingContext* context, const char* op, cons
   size_t* workspace = context->GetWorkspaceSizes(1);
   OP_CHECK_NULL_WITH_CONTEXT(context, workspace);
   workspace[0] = plan->workspaceBytes == 0 ? 0 : soc.systemWorkspace + plan->workspaceBytes;
-  if (plan->data.share > 1) {
+  if (plan->data.pieces > 1) {
     context->SetScheduleMode(kBatchMode);
   }
   context->SetBlockDim(static_cast<uint32_t>(plan->cores));
@@ -63,9 +63,9 @@ ge::graphStatus PlanRowReduce(gert::TilingContext* context, const char* op, cons
 
 ge::graphStatus TileAlongAxis(gert::TilingContext* context, const char* op,
                               const char* const (&names)[2]) {
-  AlikeInputs inputs;
+  SameInputs inputs;
   int64_t axis = -1;
-  if (ReadAlikeInputs(context, {names[0], names[1]}, &inputs) != ge::GRAPH_SUCCESS ||
+  if (ReadSameInputs(context, {names[0], names[1]}, &inputs) != ge::GRAPH_SUCCESS ||
       ReadAxis(context, &axis) != ge::GRAPH_SUCCESS) {
     return ge::GRAPH_FAILED;
   }
@@ -76,7 +76,7 @@ ge::graphStatus TileAlongAxis(gert::TilingContext* context, const char* op,
     return ge::GRAPH_FAILED;
   }
   RowReducePlan plan;
-  if (PlanRowReduce(context, op, view, inputs.elementBytes, RowStreams::kPair, &plan) !=
+  if (PlanRowReduce(context, op, view, inputs.elementBytes, RowInputs::kPair, &plan) !=
       ge::GRAPH_SUCCESS) {
     return ge::GRAPH_FAILED;
   }

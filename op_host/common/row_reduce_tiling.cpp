@@ -3,8 +3,7 @@
 
 #include <cmath>
 #include <limits>
-
-#include "common/row_reduce_planner.h"
+#include <numeric>
 
 namespace optiling {
 
@@ -37,8 +36,42 @@ std::string MakeReduceView(const std::vector<int64_t>& dims, int64_t axis, Reduc
   return {};
 }
 
+namespace {
+
+// Columns that are no whole blocks lie side by side where a period of them is short enough for
+// kSideBySideLanes, unless they are transposed.
+SideBySide SideBySideOf(const RowReduceCase& wanted) {
+  const ReduceView& view = wanted.view;
+  const int64_t block = kBlockBytes / wanted.elementBytes;
+  const int64_t period = std::lcm(view.inner, block);
+  if (wanted.soc.wholeBlocksOnly || view.inner % block == 0 || period > kSideBySideLanes ||
+      IsTransposed(wanted)) {
+    return {};
+  }
+  // A row takes as many periods as leave little of the last row empty, preferably whole repeats.
+  const int64_t periods = CeilDiv(view.reduce * view.inner, period);
+  const int64_t most = Min(periods, kSideBySideLanes / period);
+  const auto wastes = [periods](int64_t inRow) {
+    return (CeilDiv(periods, inRow) * inRow - periods) * kSideBySideWaste > periods;
+  };
+  const int64_t step = std::lcm(period, int64_t{kRepeatLanes}) / period;
+  int64_t inRow = AlignDown(most, step);
+  while (inRow > 0 && wastes(inRow)) {
+    inRow -= step;
+  }
+  if (inRow == 0) {
+    inRow = most;
+    while (wastes(inRow)) {
+      --inRow;
+    }
+  }
+  return {CeilDiv(periods, inRow), inRow * period};
+}
+
+}  // namespace
+
 std::string MakeRowReducePlan(const char* op, const ReduceView& view, uint32_t elementBytes,
-                              const SocFacts& soc, RowReducePlan* plan, RowStreams streams) {
+                              const SocFacts& soc, RowReducePlan* plan, RowInputs inputs) {
   if (elementBytes != 2 && elementBytes != 4) {
     return std::string(op) + ": " + std::to_string(elementBytes) +
            " B per element, wanted 4 (FLOAT) or 2 (FLOAT16, BF16)";
@@ -47,13 +80,13 @@ std::string MakeRowReducePlan(const char* op, const ReduceView& view, uint32_t e
     return std::string(op) + ": the platform reports " + std::to_string(soc.cores) +
            " vector cores on " + soc.name + ", wanted at least 1";
   }
-  const bool masked = streams != RowStreams::kPair;
+  const bool masked = inputs != RowInputs::kPair;
   if (masked && view.inner != 1) {
     return std::string(op) + ": a mask along the axis in the middle, [A, R, B] = [" +
            std::to_string(view.outer) + ", " + std::to_string(view.reduce) + ", " +
            std::to_string(view.inner) + "], wanted B == 1";
   }
-  RowReduceCase wanted{op, view, elementBytes, soc, streams, {}};
+  RowReduceCase wanted{op, view, elementBytes, soc, inputs, {}};
   if (view.reduce == 1 && !masked) {
     // There is nothing to add up: the tensor is one row of independent columns.
     wanted.view = {1, 1, view.outer * view.inner};
@@ -77,9 +110,9 @@ RowReducePlanner::RowReducePlanner(const RowReduceCase& wanted, RowReducePlan* p
       side_(wanted.side),
       bytes_(wanted.elementBytes),
       soc_(wanted.soc),
-      masked_(wanted.streams != RowStreams::kPair),
-      packs_(wanted.streams != RowStreams::kPairAndMask && !wanted.soc.wholeBlocksOnly),
-      waits_(!wanted.soc.wholeBlocksOnly),
+      masked_(wanted.inputs != RowInputs::kPair),
+      packs_(wanted.inputs != RowInputs::kPairAndMask && !wanted.soc.wholeBlocksOnly),
+      canWait_(!wanted.soc.wholeBlocksOnly),
       usable_(static_cast<int64_t>(UsableUb(wanted.soc.ubBytes))),
       blockLanes_(kBlockBytes / wanted.elementBytes),
       axis_(side_.rows > 0 ? side_.rows : view_.reduce),
@@ -93,11 +126,11 @@ RowReducePlanner::RowReducePlanner(const RowReduceCase& wanted, RowReducePlan* p
   data_.sideLanes = side_.lanes;
   data_.colTiles = 1;
   data_.tileUnits = 1;
-  data_.share = 1;
+  data_.pieces = 1;
 }
 
 int64_t RowReducePlanner::TileLanesUp(int64_t lanes) const {
-  return bytes_ < kFloatBytes ? AlignUp(lanes, kBankGroupLanes) : ApartUp(lanes);
+  return bytes_ < kFloatBytes ? AlignUp(lanes, kBankGroupLanes) : PadForBanks(lanes);
 }
 
 int64_t RowReducePlanner::TileLanesDown(int64_t lanes) const {
@@ -105,8 +138,8 @@ int64_t RowReducePlanner::TileLanesDown(int64_t lanes) const {
   return up > lanes ? up - kBankGroupLanes : up;
 }
 
-UbBudget RowReducePlanner::WithSides(UbBudget budget, int64_t slabs) const {
-  if (SidesLie()) {
+UbBudget RowReducePlanner::WithSideBySide(UbBudget budget, int64_t slabs) const {
+  if (IsSideBySide()) {
     budget.Add(rowreduce::SideBySideUbOf(view_.inner, side_.lanes, slabs));
   }
   return budget;
@@ -138,50 +171,50 @@ void RowReducePlanner::SplitColumns(int64_t most) {
     data_.colTile = width_;
     data_.colTiles = 1;
   } else {
-    // The tiles of all slabs are a multiple of the cores where possible, so that none is idle in
-    // the last turn.
+    // The tiles of all slabs are a multiple of the cores where possible, so that none is idle at the
+    // end.
     int64_t tiles = CeilDiv(width_, width);
     const int64_t even = CeilDiv(view_.outer * tiles, wanted) * wanted / view_.outer;
     tiles = Max(tiles, Min(even, width_ / floor));
     const int64_t columns = CeilDiv(width_, tiles);
     const int64_t bytes = columns * bytes_;
     const int64_t step = (bytes >= kHalfLineBytes ? kHalfLineBytes : kBlockBytes) / bytes_;
-    data_.colTile = LongLastPart(width_, Min(AlignDown(width, step), AlignUp(columns, step)),
-                                 blockLanes_, blockLanes_);
+    data_.colTile = LongLast(width_, Min(AlignDown(width, step), AlignUp(columns, step)),
+                             blockLanes_, blockLanes_);
     data_.colTiles = CeilDiv(width_, data_.colTile);
   }
   Split(view_.outer * data_.colTiles);
 }
 
-int64_t RowReducePlanner::LongLastPart(int64_t total, int64_t part, int64_t unit,
-                                       int64_t least) const {
+int64_t RowReducePlanner::LongLast(int64_t total, int64_t most, int64_t multiple,
+                                   int64_t least) const {
   if (!soc_.wholeBlocksOnly) {
-    return part;
+    return most;
   }
-  for (const int64_t step : {unit, int64_t{1}}) {
-    for (int64_t length = part; length >= least; length -= step) {
+  for (const int64_t step : {multiple, int64_t{1}}) {
+    for (int64_t length = most; length >= least; length -= step) {
       const int64_t last = total - (CeilDiv(total, length) - 1) * length;
       if (last >= least || last == total) {
         return length;
       }
     }
   }
-  return part;
+  return most;
 }
 
-void RowReducePlanner::GoPastL2(int64_t tilesPerCore) {
+void RowReducePlanner::SetL2Bypass(int64_t tilesPerCore) {
   // A narrow tile of columns uses a part of each GM request. L2 has to keep the rest for other
   // cores.
   if (data_.colTiles > 1 && data_.colTile * bytes_ % kHalfLineBytes != 0) {
     return;
   }
-  const PastL2 past =
-      SharesPastL2(view_.outer * axis_ * width_, 3 * bytes_ + (masked_ ? 1 : 0), bytes_, soc_);
+  const L2Bypass bypass =
+      L2BypassOf(view_.outer * axis_ * width_, 3 * bytes_ + (masked_ ? 1 : 0), bytes_, soc_);
   const auto tiles = static_cast<double>(tilesPerCore);
-  data_.inputsPastL2 = static_cast<int64_t>(std::ceil(past.inputs * tiles));
+  data_.inputsBypassL2 = static_cast<int64_t>(std::ceil(bypass.inputs * tiles));
   // Results bypass L2 only as far as they have no place in it: copies that share a line move that
   // line twice if they bypass L2.
-  data_.resultsPastL2 = static_cast<int64_t>(std::floor(past.results * tiles));
+  data_.resultsBypassL2 = static_cast<int64_t>(std::floor(bypass.results * tiles));
 }
 
 std::string RowReducePlanner::Finish(const UbBudget& budget, const UbBudget& shown,

@@ -3,8 +3,8 @@
 #ifndef OP_HOST_COMMON_ROW_REDUCE_UB_H_
 #define OP_HOST_COMMON_ROW_REDUCE_UB_H_
 
+#include "common/sizes.h"
 #include "common/tuning.h"
-#include "common/ub_buffers.h"
 
 namespace rowreduce {
 
@@ -26,23 +26,23 @@ HOST_AND_DEVICE int64_t PeriodOf(int64_t lanes) {
   return period;
 }
 
-// RowsAlike says whether one instruction reaches rows that start on the same lane of a block: a
+// FitsStride says whether one instruction reaches rows that start on the same lane of a block: a
 // repeat stride has 8 bits.
-HOST_AND_DEVICE bool RowsAlike(int64_t length) { return PeriodOf(length) <= 255 * 8; }
+HOST_AND_DEVICE bool FitsStride(int64_t length) { return PeriodOf(length) <= 255 * 8; }
 
-// Modulus is the number of partial sums of a row (sum_mod64.h): 64, or a larger power of two up to
+// PartialCount is the number of partial sums of a row (sum_mod64.h): 64, or a larger power of two up to
 // `most` and half of the row.
-HOST_AND_DEVICE int64_t Modulus(int64_t length, int64_t most) {
-  int64_t modulus = 64;
-  while (modulus < most && 4 * modulus <= length) {
-    modulus *= 2;
+HOST_AND_DEVICE int64_t PartialCount(int64_t length, int64_t most) {
+  int64_t partialCount = 64;
+  while (partialCount < most && 4 * partialCount <= length) {
+    partialCount *= 2;
   }
-  return modulus;
+  return partialCount;
 }
 
-// TileModulus is the modulus of a row of a tile.
-HOST_AND_DEVICE int64_t TileModulus(int64_t length) {
-  return RowsAlike(length) ? 64 : Modulus(length, kTileModulus);
+// TilePartialCount is the number of partial sums of a row of a tile.
+HOST_AND_DEVICE int64_t TilePartialCount(int64_t length) {
+  return FitsStride(length) ? 64 : PartialCount(length, kTileModulus);
 }
 
 // TileShape describes a tile whose operands have room for `lanes` elements each.
@@ -69,7 +69,7 @@ struct RowsUb {
   UbBuffer tails;       // scratch in which tails are made
   UbBuffer partials;    // partial sums of each row, modulo 64 or more
   UbBuffer lasts;       // the last eight partial sums of each row
-  UbBuffer transposed;  // the same, turned so that rows lie along the lanes
+  UbBuffer transposed;  // the same, transposed
   UbBuffer offsets;     // byte offsets of a block's elements
 
   template <typename Visit>
@@ -88,10 +88,10 @@ struct RowsUb {
 };
 
 HOST_AND_DEVICE RowsUb RowsUbOf(const TileShape& tile, bool packed) {
-  const bool odd = tile.reduce % 8 != 0;
+  const bool mod64 = tile.reduce % 8 != 0;
   const bool tails = tile.wholeBlocksOnly && tile.reduce * tile.elementBytes % kBlockBytes != 0;
   const int64_t tailBytes = tails ? AlignUp(tile.units, kStreams) * kBlockBytes : 0;
-  const int64_t rows = AlignUp(tile.units, tile.wholeBlocksOnly ? kTurnRows : kStreams);
+  const int64_t rows = AlignUp(tile.units, tile.wholeBlocksOnly ? kSpreadRows : kStreams);
   RowsUb ub;
   ub.in = Buffers(2, 2 * tile.lanes * tile.elementBytes);
   // A second output buffer would hide little of the time that a store takes. A larger tile saves
@@ -99,12 +99,12 @@ HOST_AND_DEVICE RowsUb RowsUbOf(const TileShape& tile, bool packed) {
   ub.out = Buffer(tile.lanes * tile.elementBytes + tailBytes);
   ub.work = WorkOf(tile.lanes, tile.elementBytes);
   ub.sums = Buffer(rows * kFloatBytes);
-  ub.blocks = Buffer((rows + (tile.wholeBlocksOnly ? kTurnRows : 0)) * kBlockBytes);
+  ub.blocks = Buffer((rows + (tile.wholeBlocksOnly ? kSpreadRows : 0)) * kBlockBytes);
   ub.tails = Buffer(2 * tailBytes);
-  if (odd && !tile.wholeBlocksOnly) {
+  if (mod64 && !tile.wholeBlocksOnly) {
     // SumFewPartials reads what lies behind a single row.
-    const int64_t sums = RowsAlike(tile.reduce) ? Max(tile.units, 2) : tile.units;
-    ub.partials = Buffer(sums * TileModulus(tile.reduce) * kFloatBytes);
+    const int64_t sums = FitsStride(tile.reduce) ? Max(tile.units, 2) : tile.units;
+    ub.partials = Buffer(sums * TilePartialCount(tile.reduce) * kFloatBytes);
     ub.lasts = Buffer(AlignUp(tile.units, kStreams) * kBlockBytes);
     ub.transposed = ub.lasts;
   }
@@ -120,24 +120,24 @@ HOST_AND_DEVICE UbBuffer MaskUbOf(const TileShape& tile, bool packed) {
                            : tile.units * AlignUp(tile.reduce, kBlockBytes));
 }
 
-// SideBySideUb is for columns that lie side by side (side_by_side.h).
+// SideBySideUb is for columns that lie side by side (layout_columns.h).
 struct SideBySideUb {
   UbBuffer sums;     // sums of columns, for each slab a row of them
   UbBuffer twice;    // a period of sums, two times in a row
-  UbBuffer turned;   // a period of sums, read from a later lane on
+  UbBuffer rotated;  // a period of sums, read from a later lane on
   UbBuffer offsets;  // byte offsets of lanes
 
   template <typename Visit>
   void ForEach(const Visit& visit) const {
     visit("sums of columns", sums);
     visit("periods", twice);
-    visit("turned periods", turned);
+    visit("rotated periods", rotated);
     visit("lane offsets", offsets);
   }
 };
 
-// SlabsTurned is the number of slabs whose periods one Gather turns.
-HOST_AND_DEVICE int64_t SlabsTurned(int64_t columns, int64_t slabs) {
+// SlabsAtOnce is the number of slabs whose periods one Gather rotates.
+HOST_AND_DEVICE int64_t SlabsAtOnce(int64_t columns, int64_t slabs) {
   return Max(1, Min(slabs, kSideBySideLanes / PeriodOf(columns)));
 }
 
@@ -145,10 +145,10 @@ HOST_AND_DEVICE int64_t SlabsTurned(int64_t columns, int64_t slabs) {
 HOST_AND_DEVICE SideBySideUb SideBySideUbOf(int64_t columns, int64_t width, int64_t slabs) {
   SideBySideUb ub;
   if (columns > 0) {
-    const int64_t bytes = SlabsTurned(columns, slabs) * PeriodOf(columns) * kFloatBytes;
+    const int64_t bytes = SlabsAtOnce(columns, slabs) * PeriodOf(columns) * kFloatBytes;
     ub.sums = Buffer(slabs * width * kFloatBytes);
     ub.twice = Buffer(2 * bytes);
-    ub.turned = Buffer(bytes);
+    ub.rotated = Buffer(bytes);
     ub.offsets = Buffer(bytes);
   }
   return ub;
@@ -202,11 +202,11 @@ HOST_AND_DEVICE TileUb RegistersUbOf(const TileShape& tile) {
 struct SharedShape {
   int64_t lanes;  // elements of room for a chunk
   int64_t elementBytes;
-  int64_t ring;      // buffers of chunks
+  int64_t chunkBuffers;
   int64_t chunk;     // elements of a row that is packed, else 0
   int64_t sumLanes;  // lanes of the sum of a part
   int64_t parts;
-  bool rows;         // B == 1
+  bool ar;           // B == 1
   bool shared;       // several cores share a unit
   bool inRegisters;  // computed in registers: Ascend 950
 };
@@ -217,7 +217,7 @@ struct SharedUb {
   UbBuffer work;
   UbBuffer half;      // half a chunk of fp32: the scratch of its sum
   UbBuffer partials;  // partial sums of a packed row
-  UbBuffer twice;     // 64 partial sums, two times in a row, and turned
+  UbBuffer twice;     // 64 partial sums, two times in a row, and rotated
   UbBuffer offsets;   // byte offsets of lanes
   UbBuffer first;     // byte offsets of a block's elements
   UbBuffer part;      // the sum of a part, before it is added up to few lanes
@@ -232,7 +232,7 @@ struct SharedUb {
     visit("f32 work", work);
     visit("half a chunk", half);
     visit("partial sums", partials);
-    visit("turned partial sums", twice);
+    visit("rotated partial sums", twice);
     visit("lane offsets", offsets);
     visit("element offsets", first);
     visit("sum of a part", part);
@@ -245,13 +245,13 @@ struct SharedUb {
 HOST_AND_DEVICE SharedUb SharedUbOf(const SharedShape& shape) {
   const int64_t sum = shape.sumLanes * kFloatBytes;
   SharedUb ub;
-  ub.in = Buffers(shape.ring, 2 * shape.lanes * shape.elementBytes);
+  ub.in = Buffers(shape.chunkBuffers, 2 * shape.lanes * shape.elementBytes);
   ub.out = Buffers(2, shape.lanes * shape.elementBytes);
   if (!shape.inRegisters) {
     ub.work = WorkOf(shape.lanes, shape.elementBytes);
   }
   if (shape.chunk > 0) {
-    ub.partials = Buffer(Modulus(shape.chunk, kChunkModulus) * kFloatBytes);
+    ub.partials = Buffer(PartialCount(shape.chunk, kChunkModulus) * kFloatBytes);
     ub.twice = Buffer(3 * 64 * kFloatBytes);
     ub.offsets = Buffer(64 * kFloatBytes);
     ub.first = Buffer(kStreams * kFloatBytes);
@@ -263,8 +263,8 @@ HOST_AND_DEVICE SharedUb SharedUbOf(const SharedShape& shape) {
     ub.sums = Buffer(shape.parts * sum);
   } else {
     ub.mine = Buffers(2, sum);
-    ub.sums = Buffer(shape.rows ? 0 : sum);
-    ub.all = Buffer(shape.rows ? 0 : shape.parts * sum);
+    ub.sums = Buffer(shape.ar ? 0 : sum);
+    ub.all = Buffer(shape.ar ? 0 : shape.parts * sum);
   }
   return ub;
 }

@@ -4,7 +4,7 @@
 #include <numeric>
 #include <vector>
 
-#include "common/row_reduce_planner.h"
+#include "common/row_reduce_tiling.h"
 #include "common/sharing.h"
 
 namespace optiling {
@@ -14,18 +14,18 @@ class SharedAxisPlanner : private RowReducePlanner {
  public:
   SharedAxisPlanner(const RowReduceCase& wanted, RowReducePlan* plan)
       : RowReducePlanner(wanted, plan),
-        rows_(view_.inner == 1),
-        inRegisters_(soc_.registers && !SidesLie()),
-        packed_(packs_ && rows_ && !inRegisters_ && view_.reduce % blockLanes_ != 0),
-        ring_(soc_.eventIds - kSparedEvents) {}
+        ar_(view_.inner == 1),
+        inRegisters_(soc_.registers && !IsSideBySide()),
+        packed_(packs_ && ar_ && !inRegisters_ && view_.reduce % blockLanes_ != 0),
+        chunkBuffers_(soc_.eventIds - kSparedEvents) {}
 
   std::string Make() {
-    plan_.key = rows_ ? ROW_REDUCE_SHARED_ROWS : ROW_REDUCE_SHARED_COLUMNS;
-    if (rows_) {
-      const int64_t parts = ResidentParts({0});
-      Cut(parts > 0 ? parts : PartsOfStream());
+    plan_.key = ar_ ? ROW_REDUCE_SHARED_ROWS : ROW_REDUCE_SHARED_COLUMNS;
+    if (ar_) {
+      const int64_t parts = KeptParts({0});
+      Cut(parts > 0 ? parts : PartsBeyondUb());
       plan_.choices.push_back({"Shared", true, "B == 1: a row is longer than a tile"});
-    } else if (waits_) {
+    } else if (canWait_) {
       CutColumns();
       plan_.choices.push_back(
           {"Shared", true, "B > 1: R rows of 256 B of columns do not fit in UB"});
@@ -38,7 +38,7 @@ class SharedAxisPlanner : private RowReducePlanner {
       ShareOut();
     }
     const UbBudget least = Budget(kRepeatLanes, Parts(), false);
-    return Finish(Budget(data_.tileLanes, Parts(), data_.share > 1), least,
+    return Finish(Budget(data_.tileLanes, Parts(), data_.pieces > 1), least,
                   "The smallest tile that works is " + std::to_string(kRepeatLanes) + " lanes (" +
                       WithCommas(least.Total()) +
                       " B): check the UB size that the platform reports (" +
@@ -48,9 +48,9 @@ class SharedAxisPlanner : private RowReducePlanner {
  private:
   UbBudget Budget(int64_t lanes, int64_t parts, bool shared) const {
     const int64_t chunk = data_.chunk > 0 ? data_.chunk : lanes;
-    return WithSides(
-        BudgetOf(rowreduce::SharedUbOf({lanes, bytes_, ring_, packed_ ? chunk : 0, SumLanes(),
-                                        parts, rows_, shared, inRegisters_})),
+    return WithSideBySide(
+        BudgetOf(rowreduce::SharedUbOf({lanes, bytes_, chunkBuffers_, packed_ ? chunk : 0,
+                                        SumLanes(), parts, ar_, shared, inRegisters_})),
         1);
   }
 
@@ -60,58 +60,58 @@ class SharedAxisPlanner : private RowReducePlanner {
 
   // MostLanes returns the most lanes of a chunk that UB holds beside the sums of `parts` parts.
   int64_t MostLanes(int64_t parts) const {
-    rowreduce::SharedShape shape{0,     bytes_, ring_,  packed_ ? usable_ : 0, SumLanes(),
-                                 parts, rows_,  waits_, inRegisters_};
-    const UbBudget sharedBudget = WithSides(BudgetOf(SharedUbOf(shape)), 1);
+    rowreduce::SharedShape shape{0,     bytes_, chunkBuffers_, packed_ ? usable_ : 0, SumLanes(),
+                                 parts, ar_,    canWait_,      inRegisters_};
+    const UbBudget sharedBudget = WithSideBySide(BudgetOf(SharedUbOf(shape)), 1);
     shape.shared = false;
-    const UbBudget aloneBudget = WithSides(BudgetOf(SharedUbOf(shape)), 1);
+    const UbBudget aloneBudget = WithSideBySide(BudgetOf(SharedUbOf(shape)), 1);
     const int64_t fixed = static_cast<int64_t>(Max(sharedBudget.Total(), aloneBudget.Total()));
     const bool half = bytes_ == kFloatBytes && !inRegisters_ && !packed_;
     const int64_t work = bytes_ < kFloatBytes && !inRegisters_ ? 2 * kFloatBytes
                          : half                                ? kFloatBytes / 2
                                                                : 0;
-    const int64_t lanes = (usable_ - fixed) / ((2 * ring_ + 2) * bytes_ + work);
+    const int64_t lanes = (usable_ - fixed) / ((2 * chunkBuffers_ + 2) * bytes_ + work);
     return Max(0, TileLanesDown(lanes) - Ends());
   }
 
   // SumLanes is the number of lanes of the sum of a part.
   int64_t SumLanes() const {
-    return SidesLie() ? rowreduce::PeriodOf(view_.inner)
-           : rows_    ? kBlockBytes / kFloatBytes
-                      : AlignUp(data_.colTile, blockLanes_);
+    return IsSideBySide() ? rowreduce::PeriodOf(view_.inner)
+           : ar_          ? kBlockBytes / kFloatBytes
+                          : AlignUp(data_.colTile, blockLanes_);
   }
 
-  int64_t PartsOfStream() const { return waits_ ? PartsOfStreams(soc_.ubBytes) : 1; }
+  int64_t PartsBeyondUb() const { return canWait_ ? optiling::PartsBeyondUb(soc_.ubBytes) : 1; }
   int64_t Chunks() const { return data_.chunk == 0 ? 1 : CeilDiv(axis_, data_.chunk); }
   int64_t Parts() const {
     return data_.chunk == 0 ? wantedParts_ : CeilDiv(Chunks(), data_.partChunks);
   }
 
-  // Pitch is the lanes of a step along the axis: a row of columns, or an element of a row.
-  int64_t Pitch() const { return rows_ ? 1 : AlignUp(data_.colTile, blockLanes_); }
+  // Pitch is the lanes of a row of columns, or 1: those of an element of a row.
+  int64_t Pitch() const { return ar_ ? 1 : AlignUp(data_.colTile, blockLanes_); }
 
-  // A chunk is a multiple of ChunkStep steps. Chunks of rows that are whole GM lines start on
-  // lines, and so do chunks of columns side by side where few rows are whole lines.
-  int64_t ChunkStep() const {
-    if (SidesLie()) {
+  // A chunk is a multiple of ChunkMultiple elements or rows. Chunks of rows that are whole GM lines
+  // start on lines, and so do chunks of columns side by side where few rows are whole lines.
+  int64_t ChunkMultiple() const {
+    if (IsSideBySide()) {
       const int64_t rows = kLineBytes / std::gcd(width_ * bytes_, kLineBytes);
       return rows <= kMostLineRows ? rows : 1;
     }
     const bool lines = axis_ * bytes_ % kLineBytes == 0;
-    return rows_ ? (lines ? kLineBytes : kHalfLineBytes) / bytes_ : 1;
+    return ar_ ? (lines ? kLineBytes : kHalfLineBytes) / bytes_ : 1;
   }
 
   // 16-bit rows that start anywhere fill UB to the last block. Rows of fp32 gain nothing from that.
   int64_t MostPerChunk(int64_t parts) const {
     const bool fills = packed_ && !soc_.registers && bytes_ < kFloatBytes;
-    return AlignDown(MostLanes(parts) / Pitch(), fills ? blockLanes_ : ChunkStep());
+    return AlignDown(MostLanes(parts) / Pitch(), fills ? blockLanes_ : ChunkMultiple());
   }
 
-  // FewestParts returns the fewest parts that hold the axis with `keep` chunks each, or 0 where
+  // FewestParts returns the fewest parts that hold the axis with `keptChunks` chunks each, or 0 where
   // that takes more than `most`.
-  int64_t FewestParts(int64_t keep, int64_t most) const {
+  int64_t FewestParts(int64_t keptChunks, int64_t most) const {
     for (int64_t parts = 1; parts <= most; ++parts) {
-      if (MostPerChunk(parts) * keep * parts >= axis_) {
+      if (MostPerChunk(parts) * keptChunks * parts >= axis_) {
         return parts;
       }
     }
@@ -120,23 +120,23 @@ class SharedAxisPlanner : private RowReducePlanner {
 
   // Chooses the number of chunk buffers and the width of columns. Returns the number of parts whose
   // chunks stay in UB between the passes, or 0 where UB does not hold them.
-  int64_t ResidentParts(const std::vector<int64_t>& widths) {
-    if (!waits_) {
-      return FewestParts(ring_, 1);
+  int64_t KeptParts(const std::vector<int64_t>& widths) {
+    if (!canWait_) {
+      return FewestParts(chunkBuffers_, 1);
     }
     std::vector<SharedAxis> axes;
     for (const int64_t width : widths) {
       SetColumns(width);
-      const int64_t steps = axis_ * (SidesLie() ? width_ / SumLanes() : 1);
-      axes.push_back({steps, rows_ ? 1 : SumLanes(), bytes_, soc_.ubBytes});
+      const int64_t reduce = axis_ * (IsSideBySide() ? width_ / SumLanes() : 1);
+      axes.push_back({reduce, ar_ ? 1 : SumLanes(), bytes_, soc_.ubBytes});
     }
     const SharingChoice choice = ChooseSharing(axes, [&](size_t axis, const Sharing& sharing) {
       SetColumns(widths[axis]);
-      ring_ = sharing.ring;
-      return FewestParts(sharing.keep, kMostParts);
+      chunkBuffers_ = sharing.chunkBuffers;
+      return FewestParts(sharing.keptChunks, kMostParts);
     });
     SetColumns(widths[choice.axis]);
-    ring_ = choice.ring;
+    chunkBuffers_ = choice.chunkBuffers;
     return choice.parts;
   }
 
@@ -155,11 +155,11 @@ class SharedAxisPlanner : private RowReducePlanner {
     if (most == 0) {
       return;
     }
-    const int64_t least = rows_ ? blockLanes_ : CeilDiv(blockLanes_, data_.colTile);
+    const int64_t least = ar_ ? blockLanes_ : CeilDiv(blockLanes_, data_.colTile);
     const int64_t part = CeilDiv(axis_, parts);
     data_.partChunks = CeilDiv(part, most);
-    const int64_t even = AlignUp(CeilDiv(part, data_.partChunks), ChunkStep());
-    data_.chunk = LongLastPart(axis_, Min(even, most), rows_ ? ChunkStep() : least, least);
+    const int64_t even = AlignUp(CeilDiv(part, data_.partChunks), ChunkMultiple());
+    data_.chunk = LongLast(axis_, Min(even, most), ar_ ? ChunkMultiple() : least, least);
     data_.tileLanes = TileLanesUp(data_.chunk * Pitch() + Ends());
   }
 
@@ -172,10 +172,10 @@ class SharedAxisPlanner : private RowReducePlanner {
       widths.push_back(kLineBytes / bytes_);
     }
     for (const int64_t bytes : kChunkColumnBytes) {
-      widths.push_back(SidesLie() ? width_ : bytes / bytes_);
+      widths.push_back(IsSideBySide() ? width_ : bytes / bytes_);
     }
-    const int64_t parts = ResidentParts(widths);
-    Cut(parts > 0 ? parts : PartsOfStream());
+    const int64_t parts = KeptParts(widths);
+    Cut(parts > 0 ? parts : PartsBeyondUb());
   }
 
   // Where cores cannot wait for each other, each takes the widest columns whose chunks all stay in UB, or whole repeats where
@@ -184,9 +184,9 @@ class SharedAxisPlanner : private RowReducePlanner {
     const int64_t whole = AlignUp(width_, blockLanes_);
     const int64_t least = Min(whole, kSplitColumnBytes / bytes_);
     data_.colTile = least;
-    const int64_t most = AlignDown(ring_ * MostLanes(1) / axis_, blockLanes_);
+    const int64_t most = AlignDown(chunkBuffers_ * MostLanes(1) / axis_, blockLanes_);
     for (data_.colTile = Min(whole, most); data_.colTile >= least; data_.colTile -= blockLanes_) {
-      if (FewestParts(ring_, 1) > 0) {
+      if (FewestParts(chunkBuffers_, 1) > 0) {
         break;
       }
     }
@@ -201,58 +201,58 @@ class SharedAxisPlanner : private RowReducePlanner {
   }
 
   // ShareOut says which cores share units. Groups of cores take a unit each, and know its sum a
-  // round after they have added up theirs; cores that fill no group are idle. Pieces may go around
-  // among all cores instead. None is idle then, but a unit may begin in one round and end in
-  // another, and its first pieces wait for the last.
+  // round after they have added up theirs; cores that fill no group are idle. Pieces may be spread
+  // over all cores instead. None is idle then, but a unit may begin in one round and end in another,
+  // and its first pieces wait for the last.
   void ShareOut() {
     const int64_t parts = Parts();
     plan_.units = view_.outer * data_.colTiles;
-    data_.share = waits_ ? CeilDiv(parts, CeilDiv(parts, Min(parts, soc_.cores))) : 1;
+    data_.pieces = canWait_ ? CeilDiv(parts, CeilDiv(parts, Min(parts, soc_.cores))) : 1;
     const int64_t groups =
-        Max(1, Min(plan_.units, CoresFor(plan_.units * data_.share) / data_.share));
-    plan_.cores = groups * data_.share;
-    if (parts > 1 && waits_ && GoesAround(parts, groups)) {
-      data_.share = parts;
+        Max(1, Min(plan_.units, CoresFor(plan_.units * data_.pieces) / data_.pieces));
+    plan_.cores = groups * data_.pieces;
+    if (parts > 1 && canWait_ && SpreadsPieces(parts, groups)) {
+      data_.pieces = parts;
       plan_.cores = CoresFor(plan_.units * parts);
     }
-    const int64_t mine = Min(Chunks(), CeilDiv(parts, data_.share) * data_.partChunks);
-    data_.ring = ring_;
-    data_.resident = mine <= ring_ ? mine : Max(0, ring_ - kAheadBuffers);
-    if (mine == data_.resident) {
-      GoPastL2(1);
-      data_.resultsPastL2 = 0;
+    const int64_t mine = Min(Chunks(), CeilDiv(parts, data_.pieces) * data_.partChunks);
+    data_.chunkBuffers = chunkBuffers_;
+    data_.keptChunks = mine <= chunkBuffers_ ? mine : Max(0, chunkBuffers_ - kAheadBuffers);
+    if (mine == data_.keptChunks) {
+      SetL2Bypass(1);
+      data_.resultsBypassL2 = 0;
     }
-    if (data_.share > 1) {
-      data_.late = LateOf(ring_, mine);
-      data_.slots = CeilDiv(kRounds * plan_.cores, data_.share) + 1;
-      const int64_t slot = AlignUp(parts * (rows_ ? 1 : SumLanes()), kCacheLineLanes);
+    if (data_.pieces > 1) {
+      data_.roundsLate = RoundsLate(chunkBuffers_, mine);
+      data_.workspaceUnits = CeilDiv(kRounds * plan_.cores, data_.pieces) + 1;
+      const int64_t lanes = AlignUp(parts * (ar_ ? 1 : SumLanes()), kCacheLineLanes);
       // The workspace may start within a line, so it has one more.
       plan_.workspaceBytes =
-          static_cast<uint64_t>((data_.slots * slot + kCacheLineLanes) * kFloatBytes);
+          static_cast<uint64_t>((data_.workspaceUnits * lanes + kCacheLineLanes) * kFloatBytes);
     }
   }
 
-  // GoesAround says whether pieces go around among all cores, instead of `groups` groups that take
+  // SpreadsPieces says whether pieces are spread over all cores, instead of `groups` groups that take
   // a unit each.
-  bool GoesAround(int64_t parts, int64_t groups) const {
+  bool SpreadsPieces(int64_t parts, int64_t groups) const {
     const int64_t all = CoresFor(plan_.units * parts);
-    const int64_t turns = CeilDiv(plan_.units, groups) * CeilDiv(parts, data_.share);
-    const int64_t late = LateOf(ring_, data_.partChunks);
+    const int64_t rounds = CeilDiv(plan_.units, groups) * CeilDiv(parts, data_.pieces);
+    const int64_t late = RoundsLate(chunkBuffers_, data_.partChunks);
     // `longest` is the most rounds from the first piece of a unit to its last.
     const int64_t longest = (all - std::gcd(parts, all) + parts - 1) / all;
     const bool known = CeilDiv(parts - 1, all) < late;
     // Rows have too little else to do to wait for the last piece.
-    const bool waits = !rows_ && longest <= late;
-    const bool wholeRows = rows_ && !(packs_ && !inRegisters_ && view_.reduce % blockLanes_ != 0);
+    const bool soon = !ar_ && longest <= late;
+    const bool wholeRows = ar_ && !(packs_ && !inRegisters_ && view_.reduce % blockLanes_ != 0);
     const double fewer = !known ? kFewerRoundsThatWait : wholeRows ? kFewerRounds : 1;
-    return (known || waits) && static_cast<double>(CeilDiv(plan_.units * parts, all)) <
-                                   static_cast<double>(turns) * fewer;
+    return (known || soon) && static_cast<double>(CeilDiv(plan_.units * parts, all)) <
+                                  static_cast<double>(rounds) * fewer;
   }
 
-  const bool rows_;  // B == 1
+  const bool ar_;  // B == 1
   const bool inRegisters_;
   const bool packed_;  // a chunk starts on any element
-  int64_t ring_;       // chunk buffers of a core
+  int64_t chunkBuffers_;
   int64_t wantedParts_ = 1;
 };
 

@@ -13,8 +13,8 @@ ModelCores ModelCoresOf(uint64_t ubBytes) {
 
 double OverlapOf(const SharedAxis& axis, const Sharing& sharing) {
   const Overlap& overlap = axis.elementBytes == kFloatBytes ? kOverlap : kOverlapOf16Bit;
-  const int64_t late = LateOf(sharing.ring, sharing.keep);
-  const int64_t left = sharing.ring - (late + 1) * sharing.keep;
+  const int64_t late = RoundsLate(sharing.chunkBuffers, sharing.keptChunks);
+  const int64_t left = sharing.chunkBuffers - (late + 1) * sharing.keptChunks;
   return late > 0 ? (left > 0 ? overlap.lateAndAhead : overlap.late)
                   : (left > 1 ? overlap.ahead : overlap.none);
 }
@@ -31,21 +31,22 @@ double Reached(const SharedAxis& axis, const Sharing& sharing, int64_t parts, in
     return 0;
   }
   const bool fp32 = axis.elementBytes == kFloatBytes;
-  // Pieces go around among all cores where that makes no core wait.
-  const bool around = LateOf(sharing.ring, sharing.keep) > 1;
+  // Pieces are spread over all cores where that makes no core wait.
+  const bool spread = RoundsLate(sharing.chunkBuffers, sharing.keptChunks) > 1;
   const double working =
-      around ? 1 : static_cast<double>(cores / parts * parts) / static_cast<double>(cores);
+      spread ? 1 : static_cast<double>(cores / parts * parts) / static_cast<double>(cores);
   const double enough = fp32 ? Min(1.0, working / kEnoughCores) : working;
-  // Each part reads the sums of all, which are as long as a step along the axis.
-  const double steps = (fp32 ? kTensors : kSteps) * static_cast<double>(axis.reduce);
+  // Each part reads the sums of all, which are as long as a row of the axis.
+  const double work = (fp32 ? kTensors : kInstructions) * static_cast<double>(axis.reduce);
   const double sums = axis.width > 1 ? static_cast<double>(parts * (parts + 1)) : 0;
-  const double chunk =
-      static_cast<double>(axis.reduce * axis.width) / static_cast<double>(parts * sharing.keep);
+  const double chunk = static_cast<double>(axis.reduce * axis.width) /
+                       static_cast<double>(parts * sharing.keptChunks);
   const double lines =
       KeepsScalarBusy(axis) ? static_cast<double>((parts - 1) / kCacheLineLanes) : 0;
-  const double overhead = kChunkOverhead + kLineOfSums * lines / static_cast<double>(sharing.keep);
+  const double overhead =
+      kChunkOverhead + kLineOfSums * lines / static_cast<double>(sharing.keptChunks);
   const double reached =
-      OverlapOf(axis, sharing) * enough * steps / (steps + sums) * chunk / (chunk + overhead);
+      OverlapOf(axis, sharing) * enough * work / (work + sums) * chunk / (chunk + overhead);
   const double ofHalfLine =
       static_cast<double>(axis.width * axis.elementBytes) / static_cast<double>(kHalfLineBytes);
   return axis.width > 1 ? Min(ofHalfLine, reached) : reached;
@@ -53,9 +54,11 @@ double Reached(const SharedAxis& axis, const Sharing& sharing, int64_t parts, in
 
 }  // namespace
 
-int64_t LateOf(int64_t ring, int64_t held) { return Min(kMostLate, Max(0, ring / held - 1)); }
+int64_t RoundsLate(int64_t chunkBuffers, int64_t keptChunks) {
+  return Min(kMostLate, Max(0, chunkBuffers / keptChunks - 1));
+}
 
-int64_t PartsOfStreams(uint64_t ubBytes) { return Min(kMostParts, ModelCoresOf(ubBytes).second); }
+int64_t PartsBeyondUb(uint64_t ubBytes) { return Min(kMostParts, ModelCoresOf(ubBytes).second); }
 
 SharingChoice ChooseSharing(
     const std::vector<SharedAxis>& axes,
@@ -68,7 +71,7 @@ SharingChoice ChooseSharing(
   const bool columns = axes[0].width > 1;
   const Sharing& holds = columns ? kHoldsColumns : kHoldsFp32Rows;
   if ((columns || axes[0].elementBytes == kFloatBytes) && fewestParts(0, holds) == 1) {
-    return {0, holds.ring, 1};
+    return {0, holds.chunkBuffers, 1};
   }
   const ModelCores cores = ModelCoresOf(axes[0].ubBytes);
   std::vector<Candidate> candidates;
@@ -79,12 +82,13 @@ SharingChoice ChooseSharing(
       if (parts > 0) {
         const double onFirst = Reached(axes[axis], sharing, parts, cores.first);
         const double onSecond = Reached(axes[axis], sharing, parts, cores.second);
-        candidates.push_back({{axis, sharing.ring, parts}, onFirst, kOfFirst * onFirst + onSecond});
+        candidates.push_back(
+            {{axis, sharing.chunkBuffers, parts}, onFirst, kOfFirst * onFirst + onSecond});
         most = Max(most, onFirst);
       }
     }
   }
-  SharingChoice best{0, kSharings[0].ring, 0};
+  SharingChoice best{0, kSharings[0].chunkBuffers, 0};
   double bestOnBoth = 0;
   for (const Candidate& candidate : candidates) {
     if (candidate.onFirst >= kNear * most && candidate.onBoth > bestOnBoth) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ChooseSharing decides how cores share an axis that is longer than a tile: how many chunk buffers there are, how many of them
-// keep a part, and how wide columns are.
+// ChooseSharing decides how cores share an axis that is longer than a tile: how many chunk buffers there are, how many chunks
+// stay in them, and how wide columns are.
 #ifndef OP_HOST_COMMON_SHARING_H_
 #define OP_HOST_COMMON_SHARING_H_
 
@@ -15,24 +15,24 @@ namespace optiling {
 
 struct SharedAxis {
   int64_t reduce;
-  int64_t width;  // elements of a step along it: 1 in a row, the columns of a unit
+  int64_t width;  // 1 in a row, else the columns of a unit
   int64_t elementBytes;
   uint64_t ubBytes;
 };
 
 struct SharingChoice {
   size_t axis;
-  int64_t ring;
+  int64_t chunkBuffers;
   int64_t parts;  // 0: no UB holds the axis
 };
 
-// LateOf returns by how many rounds the results of a piece may follow its sums, where `held` of the
-// `ring` chunk buffers keep it.
-int64_t LateOf(int64_t ring, int64_t held);
+// RoundsLate returns by how many rounds the results of a piece may follow its sums, where `keptChunks`
+// of the chunk buffers hold it.
+int64_t RoundsLate(int64_t chunkBuffers, int64_t keptChunks);
 
-// PartsOfStreams returns the number of parts of an axis that no UB holds. It is small enough for
+// PartsBeyondUb returns the number of parts of an axis that no UB holds. It is small enough for
 // all of them to be taken at once, also on SoCs with fewer cores.
-int64_t PartsOfStreams(uint64_t ubBytes);
+int64_t PartsBeyondUb(uint64_t ubBytes);
 
 // ChooseSharing picks the entry of kSharings that is expected to come closest to the bandwidth
 // bound, for columns of several widths, the first of which is preferred. The choice follows from

@@ -29,31 +29,30 @@ struct SocFacts {
   uint64_t systemWorkspace = 0;  // of the workspace, in front of what a kernel asks for
 };
 
-// PastL2 has the shares of inputs and results that bypass L2 where they do not fit into it
+// L2Bypass has the shares of inputs and results that bypass L2 where they do not fit into it
 // together. Each byte moves once, so inputs leave their place to the results. Results that do not
 // fit either would only be evicted by the rest.
-struct PastL2 {
+struct L2Bypass {
   double inputs = 0;
   double results = 0;
 };
 
-inline PastL2 SharesPastL2(int64_t elements, int64_t bytesPerElement, int64_t resultBytes,
+inline L2Bypass L2BypassOf(int64_t elements, int64_t bytesPerElement, int64_t resultBytes,
                            const SocFacts& soc) {
   const int64_t l2 = static_cast<int64_t>(soc.l2Bytes);
   if (l2 == 0 || elements <= l2 / bytesPerElement) {
     return {};
   }
-  // Bytes of L2 that each element has.
-  const double held = static_cast<double>(l2) / static_cast<double>(elements);
+  const double bytesInL2 = static_cast<double>(l2) / static_cast<double>(elements);
   const auto result = static_cast<double>(resultBytes);
   const auto inputs = static_cast<double>(bytesPerElement - resultBytes);
-  return {Min(1.0, 1 - (held - result) / inputs), Max(0.0, 1 - held / result)};
+  return {Min(1.0, 1 - (bytesInL2 - result) / inputs), Max(0.0, 1 - bytesInL2 / result)};
 }
 
 // CoresForBytes returns the number of cores that an operand of `bytes` bytes pays for. Cores start
-// one after another: the last of n waits n - 1 turns, in each of which it could have handled
-// kTurnBytes, and has a share of 1 / n of the work. On 310P and 910 scalar code at both ends of a
-// core's part costs more, so each core has kLegacyCoreBytes.
+// one after another: the last of n waits for n - 1 others, could handle kTurnBytes in the time of
+// each, and has 1 / n of the work. On 310P and 910 scalar code at both ends of what a core has costs
+// more, so each core has kLegacyCoreBytes.
 inline int64_t CoresForBytes(int64_t bytes, const SocFacts& soc) {
   if (soc.wholeBlocksOnly) {
     return Min(soc.cores, CeilDiv(bytes, kLegacyCoreBytes));

@@ -14,22 +14,22 @@
 namespace common {
 
 // --- Order of additions (accuracy and speed; other values give other bits) --------------------------------------- model
-// A row of a tile is folded to at most kTileModulus lanes (sum_mod64.h), a chunk of a row to at
-// most kChunkModulus.
+// A row of a tile is added up to at most kTileModulus partial sums (sum_mod64.h), a chunk of a row to
+// at most kChunkModulus.
 constexpr int64_t kTileModulus = 512;
 constexpr int64_t kChunkModulus = 2048;
-// Chunks of a part are folded to kPartLanes lanes before they are added to each other.
+// Chunks of a part are added up to kPartLanes lanes before they are added to each other.
 constexpr int64_t kPartLanes = 512;
 // An axis has at most as many parts as the largest SoC of 2201 and 310P has cores.
 constexpr int64_t kMostParts = 48;
 // Rows of up to kShortRowLanes lanes are added up eight at a time, a block of each.
 constexpr uint32_t kShortRowLanes = 56;
-// In a tree of kFewFoldUnits units or fewer, an odd unit waits for the next round, which saves an
-// instruction.
-constexpr uint32_t kFewFoldUnits = 32;
-// Rows of more than kFoldApartLanes lanes are halved such that both halves start in different bank
+// Where a row of up to kShortTree multiples has an odd number of them, the middle one waits for the
+// next halving, which saves an instruction.
+constexpr uint32_t kShortTree = 32;
+// Rows of more than kHalvesApartLanes lanes are halved such that both halves start in different bank
 // groups.
-constexpr uint32_t kFoldApartLanes = 512;
+constexpr uint32_t kHalvesApartLanes = 512;
 
 // --- Vector instructions: cycles by which one form is preferred to another ---------------------------------------- model
 // An instruction takes kIssueCycles to issue, kDrainCycles more where the next one waits for it, and kPartCycles more where
@@ -102,7 +102,7 @@ constexpr int64_t kMostLate = 2;
 constexpr int64_t kSparedEvents = 2;
 // Where not all chunks stay in UB, kAheadBuffers buffers keep loading.
 constexpr int64_t kAheadBuffers = 2;
-// Pieces go around among all cores where that saves rounds: a tenth of them for rows of whole blocks, which keep GM busy when
+// Pieces are spread over all cores where that saves rounds: a tenth of them for rows of whole blocks, which keep GM busy when
 // a few cores are left over, and a quarter where cores wait for the sums of the round they are in.
 constexpr double kFewerRounds = 0.9;
 constexpr double kFewerRoundsThatWait = 0.75;
@@ -119,9 +119,9 @@ constexpr Overlap kOverlapOf16Bit{0.84, 0.76, 0.70, 0.58};
 // kEnoughCores is the share of the cores that keeps GM busy with fp32.
 constexpr double kEnoughCores = 0.85;
 // The sums that cores exchange are compared with what they add to: the kTensors tensors of an fp32
-// call in GM, and the kSteps instructions on each element of a 16-bit call.
+// call in GM, and the kInstructions instructions on each element of a 16-bit call.
 constexpr double kTensors = 3;
-constexpr double kSteps = 9;
+constexpr double kInstructions = 9;
 // A chunk takes as long to begin as kChunkOverhead elements take a core. A line of sums of a 16-bit row takes SCALAR as long
 // as kLineOfSums elements.
 constexpr double kChunkOverhead = 256;
@@ -139,10 +139,10 @@ struct ModelCores {
 constexpr ModelCores kModelCores{48, 40};
 constexpr ModelCores kModelCoresOfLargeUb{72, 56};
 
-// A core has `ring` chunk buffers, of which `keep` hold a part between the passes.
+// A core has `chunkBuffers` buffers, of which `keptChunks` hold chunks between the passes.
 struct Sharing {
-  int64_t ring;
-  int64_t keep;
+  int64_t chunkBuffers;
+  int64_t keptChunks;
 };
 constexpr Sharing kSharings[] = {{4, 1}, {5, 2}, {7, 2}, {6, 2}, {7, 3}, {6, 3}, {4, 2},
                                  {5, 3}, {7, 4}, {6, 4}, {7, 5}, {7, 6}, {5, 5}};

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "common/ub_buffers.h"
+#include "common/sizes.h"
 
 namespace optiling {
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "common/elementwise_context.h"
-#include "common/platform_facts.h"
+#include "common/tiling_context.h"
 #include "log/log.h"
 #include "register/op_impl_registry.h"
 

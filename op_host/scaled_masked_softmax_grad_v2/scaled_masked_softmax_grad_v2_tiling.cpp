@@ -32,9 +32,9 @@ ge::graphStatus ReadAttrs(gert::TilingContext* context, float* scale) {
 }
 
 ge::graphStatus ScaledMaskedSoftmaxGradV2Tiling(gert::TilingContext* context) {
-  AlikeInputs inputs;
+  SameInputs inputs;
   float scale = 1.0F;
-  if (ReadAlikeInputs(context, {"yGrad", "y"}, &inputs) != ge::GRAPH_SUCCESS ||
+  if (ReadSameInputs(context, {"yGrad", "y"}, &inputs) != ge::GRAPH_SUCCESS ||
       ReadAttrs(context, &scale) != ge::GRAPH_SUCCESS) {
     return ge::GRAPH_FAILED;
   }
@@ -54,10 +54,10 @@ ge::graphStatus ScaledMaskedSoftmaxGradV2Tiling(gert::TilingContext* context) {
     OP_LOGE(context, "%s", error.c_str());
     return ge::GRAPH_FAILED;
   }
-  const RowStreams streams =
-      rowMask.run >= kMaskRun ? RowStreams::kPairAndMaskRuns : RowStreams::kPairAndMask;
+  const RowInputs rowInputs =
+      rowMask.run >= kMaskRun ? RowInputs::kPairAndMaskRuns : RowInputs::kPairAndMask;
   RowReducePlan plan;
-  if (PlanRowReduce(context, "scaled_masked_softmax_grad_v2", view, inputs.elementBytes, streams,
+  if (PlanRowReduce(context, "scaled_masked_softmax_grad_v2", view, inputs.elementBytes, rowInputs,
                     &plan) != ge::GRAPH_SUCCESS) {
     return ge::GRAPH_FAILED;
   }

@@ -18,7 +18,6 @@
 #include <type_traits>
 
 #include "common/elementwise_data.h"
-#include "common/elementwise_ub.h"
 #include "common/full_load.h"
 
 namespace elementwise {
@@ -37,12 +36,12 @@ __aicore__ inline float ReadScalar(GM_ADDR address) {
 
 // Cores whose tiles were alike would stay in step, and memory would be idle while all wait for its latency: large tiles
 // are up to a tenth shorter on some cores.
-__aicore__ inline Share ShareOfCore(const ElementwiseTilingData& t) {
+__aicore__ inline CoreTiles TilesOfCore(const ElementwiseTilingData& t) {
   const int64_t core = AscendC::GetBlockIdx();
   const int64_t first = core * t.coreLanes + Min(core, t.extraCores) * t.lineLanes;
   const int64_t last = first + t.coreLanes + (core < t.extraCores ? t.lineLanes : 0);
   const int64_t step = t.tileLanes / t.lineLanes / kUnlikeSteps * t.lineLanes;
-  return Share{first, Min(last, t.total), t.tileLanes - core % kUnlikeTiles * step};
+  return CoreTiles{first, Min(last, t.total), t.tileLanes - core % kUnlikeTiles * step};
 }
 
 template <typename T, typename Step>
@@ -53,15 +52,15 @@ class Elementwise {
 
   __aicore__ inline Elementwise(GM_ADDR (&inputs)[kInputs], GM_ADDR out,
                                 const ElementwiseTilingData& t, const Step& step)
-      : share(ShareOfCore(t)),
-        ub(UbOf(share.tile, sizeof(T), kInputs)),
+      : tiles(TilesOfCore(t)),
+        ub(UbOf(tiles.tileUnits, sizeof(T), kInputs)),
         step_(step),
-        apart_(static_cast<uint32_t>(share.tile + kApartLanes)),
-        resultsPastL2_(t.resultsPastL2) {
+        apart_(static_cast<uint32_t>(tiles.tileUnits + kApartLanes)),
+        resultsBypassL2_(t.resultsBypassL2) {
     const uint64_t size = static_cast<uint64_t>(t.total);
     for (uint32_t i = 0; i < kInputs; ++i) {
       in_[i].SetGlobalBuffer(reinterpret_cast<__gm__ T*>(inputs[i]), size);
-      if (t.inputsPastL2 != 0) {
+      if (t.inputsBypassL2 != 0) {
         in_[i].SetL2CacheHint(AscendC::CacheMode::CACHE_MODE_DISABLE);
       }
     }
@@ -118,23 +117,23 @@ class Elementwise {
   }
 
   __aicore__ inline void Store(const LocalTensor<T>& out, const Tile& tile) {
-    HintTile(out_, stored_++, resultsPastL2_);
+    HintTile(out_, stored_++, resultsBypassL2_);
     CopyOut(out_, static_cast<uint64_t>(tile.unit), out, tile.units);
   }
 
-  const Share share;
+  const CoreTiles tiles;
   const TileUb ub;
 
  private:
   static constexpr bool kFp32 = std::is_same_v<T, float>;
 
   __aicore__ inline uint32_t InApart() const {
-    return kFp32 ? apart_ : static_cast<uint32_t>(share.tile);
+    return kFp32 ? apart_ : static_cast<uint32_t>(tiles.tileUnits);
   }
 
   const Step& step_;
   const uint32_t apart_;  // fp32 lanes from one operand to the next
-  const int64_t resultsPastL2_;
+  const int64_t resultsBypassL2_;
   int64_t stored_ = 0;  // tiles stored so far
   GlobalTensor<T> in_[kInputs];
   GlobalTensor<T> out_;

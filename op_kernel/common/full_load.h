@@ -5,7 +5,7 @@
 //
 // A Layout says what a tile is and what becomes of it:
 //   Element                     what the tensors hold
-//   share, ub                   the tiles of this core; the buffers
+//   tiles, ub                   the tiles of this core; the buffers
 //   Init(pipe, loop)            makes the buffers but `in` and `out`
 //   Load(loop, tile)            copies the operands of a tile to loop.AllocIn() and hands that over: loop.EnQueIn(in)
 //   Compute(loop, tile, in)     puts results into loop.AllocOut(), hands them over, loop.EnQueOut(out), and gives the
@@ -17,17 +17,17 @@
 #define OP_KERNEL_COMMON_FULL_LOAD_H_
 
 #include "common/gm_copy.h"
-#include "common/ub_buffers.h"
+#include "common/sizes.h"
 
 namespace common {
 
-// Share is a core's share of the units: rows, slabs, column tiles or elements.
-struct Share {
+// CoreTiles says which units a core has (rows, slabs, column tiles or elements), and how tiles cut them.
+struct CoreTiles {
   int64_t first;
-  int64_t last;
-  int64_t tile;       // most units of a tile
-  int64_t grid = 1;   // each tile but the first starts on a multiple of this unit number
-  int64_t least = 0;  // fewest units of the last tile
+  int64_t last;            // behind the last one
+  int64_t tileUnits;       // most units of a tile
+  int64_t alignUnits = 1;  // each tile but the first starts on a multiple of this unit number
+  int64_t leastUnits = 0;  // fewest units of the last tile
 };
 
 struct Tile {
@@ -41,7 +41,7 @@ class FullLoad {
 
  public:
   // The order of the buffers decides which of them lie in one bank group of UB.
-  __aicore__ inline FullLoad(TPipe* pipe, Layout& layout) : share_(layout.share), layout_(layout) {
+  __aicore__ inline FullLoad(TPipe* pipe, Layout& layout) : tiles_(layout.tiles), layout_(layout) {
     pipe->InitBuffer(outQueue_, static_cast<uint8_t>(layout.ub.out.count), layout.ub.out.bytes);
     pipe->InitBuffer(inQueue_, static_cast<uint8_t>(layout.ub.in.count), layout.ub.in.bytes);
     layout.Init(pipe, *this);
@@ -61,22 +61,22 @@ class FullLoad {
   // Process issues the copies of a tile before the arithmetic of the tile in front of it: SCALAR
   // cannot issue them while the queue of VECTOR is full.
   __aicore__ inline void Process() {
-    if (share_.first >= share_.last) {
+    if (tiles_.first >= tiles_.last) {
       return;
     }
-    Tile next = Load(share_.first);
+    Tile next = Load(tiles_.first);
     for (;;) {
       LocalTensor<T> in = inQueue_.template DeQue<T>();
       const Tile tile = next;
       const int64_t end = tile.unit + tile.units;
-      if (end < share_.last) {
+      if (end < tiles_.last) {
         next = Load(end);
       }
       layout_.Compute(*this, tile, in);
       LocalTensor<T> out = outQueue_.template DeQue<T>();
       layout_.Store(out, tile);
       outQueue_.FreeTensor(out);
-      if (end >= share_.last) {
+      if (end >= tiles_.last) {
         return;
       }
     }
@@ -91,17 +91,17 @@ class FullLoad {
  private:
   // Enqueues the operands of the tile that starts with `unit`.
   __aicore__ inline Tile Load(int64_t unit) {
-    const int64_t rest = share_.last - unit;
-    int64_t units = Min(rest, share_.tile - unit % share_.grid);
-    if (units < rest && rest - units < share_.least) {
-      units -= share_.least;
+    const int64_t rest = tiles_.last - unit;
+    int64_t units = Min(rest, tiles_.tileUnits - unit % tiles_.alignUnits);
+    if (units < rest && rest - units < tiles_.leastUnits) {
+      units -= tiles_.leastUnits;
     }
     const Tile tile{unit, static_cast<uint32_t>(units)};
     layout_.Load(*this, tile);
     return tile;
   }
 
-  const Share share_;
+  const CoreTiles tiles_;
   Layout& layout_;
   TQue<TPosition::VECIN, 1> inQueue_;
   TQue<TPosition::VECOUT, 1> outQueue_;

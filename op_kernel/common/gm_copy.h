@@ -35,18 +35,18 @@ __aicore__ inline Rows Joined(const Rows& rows, uint32_t pitch) {
 }
 
 // A long copy takes more than a quarter longer where it does not start on 512 bytes (CANN's guide; the model charges
-// what starts off 256). HeadOf says how many elements are better copied by themselves, so that the rest starts well: 0 where
-// the rest would not start on a block in UB. `lead` is the element of a block of UB on which the piece starts.
+// what starts off 256). ElementsToAlign says how many elements are better copied by themselves, so that the rest starts well:
+// 0 where the rest would not start on a block in UB. `lead` is the element of a block of UB on which the first row starts.
 template <typename T>
-__aicore__ inline uint32_t HeadOf(const GlobalTensor<T>& gm, uint64_t offset, const Rows& rows,
-                                  uint32_t lead = 0) {
+__aicore__ inline uint32_t ElementsToAlign(const GlobalTensor<T>& gm, uint64_t offset,
+                                           const Rows& rows, uint32_t lead = 0) {
   const uint64_t address = reinterpret_cast<uint64_t>(gm.GetPhyAddr(offset));
-  const uint32_t head =
+  const uint32_t before =
       static_cast<uint32_t>((kGoodStartBytes - address % kGoodStartBytes) % kGoodStartBytes);
   const uint64_t bytes = static_cast<uint64_t>(rows.length) * sizeof(T);
-  return !kRegisters && rows.count == 1 && (lead * sizeof(T) + head) % kBlockBytes == 0 &&
-                 bytes >= head + kMinSplitBytes
-             ? head / static_cast<uint32_t>(sizeof(T))
+  return !kRegisters && rows.count == 1 && (lead * sizeof(T) + before) % kBlockBytes == 0 &&
+                 bytes >= before + kMinSplitBytes
+             ? before / static_cast<uint32_t>(sizeof(T))
              : 0;
 }
 
@@ -72,8 +72,8 @@ __aicore__ inline void ForCopies(const Rows& rows, uint32_t pitch, const Copy& c
 // Copies `length` elements at once, of which the first comes to lie on element `lead` of a block in UB. Zeros fill the block
 // in front of them and, if `fills`, behind them.
 template <typename T>
-__aicore__ inline void CopyOnePiece(const LocalTensor<T>& dst, const GlobalTensor<T>& src,
-                                    uint64_t offset, uint32_t length, uint32_t lead, bool fills) {
+__aicore__ inline void CopyRowOnce(const LocalTensor<T>& dst, const GlobalTensor<T>& src,
+                                   uint64_t offset, uint32_t length, uint32_t lead, bool fills) {
   const uint32_t behind = fills ? WholeBlocks<T>(lead + length) - lead - length : 0;
   AscendC::DataCopyPad(
       dst, src[offset],
@@ -82,17 +82,17 @@ __aicore__ inline void CopyOnePiece(const LocalTensor<T>& dst, const GlobalTenso
                                        static_cast<uint8_t>(behind), static_cast<T>(0)));
 }
 
-// Copies a piece of GM as CopyOnePiece does, in two copies where it is long and does not start well.
+// Copies a row, or rows that follow each other, as CopyRowOnce does: in two copies where it is long and does not start well.
 template <typename T>
-__aicore__ inline void CopyPieceIn(const LocalTensor<T>& dst, const GlobalTensor<T>& src,
-                                   uint64_t offset, uint32_t length, uint32_t lead) {
-  const uint32_t head = HeadOf(src, offset, Rows{1, length, length}, lead);
-  if (head == 0) {
-    CopyOnePiece(dst, src, offset, length, lead, true);
+__aicore__ inline void CopyRowIn(const LocalTensor<T>& dst, const GlobalTensor<T>& src,
+                                 uint64_t offset, uint32_t length, uint32_t lead) {
+  const uint32_t first = ElementsToAlign(src, offset, Rows{1, length, length}, lead);
+  if (first == 0) {
+    CopyRowOnce(dst, src, offset, length, lead, true);
     return;
   }
-  CopyOnePiece(dst, src, offset, head, lead, false);
-  CopyOnePiece(dst[lead + head], src, offset + head, length - head, 0, true);
+  CopyRowOnce(dst, src, offset, first, lead, false);
+  CopyRowOnce(dst[lead + first], src, offset + first, length - first, 0, true);
 }
 
 template <typename T>
@@ -126,7 +126,7 @@ __aicore__ inline void CopyIn(const LocalTensor<T>& dst, const GlobalTensor<T>& 
                               uint64_t offset, const Rows& rows, uint32_t pitch) {
   const Rows joined = Joined(rows, pitch);
   if (joined.count == 1) {
-    CopyPieceIn(dst, src, offset, joined.length, 0);
+    CopyRowIn(dst, src, offset, joined.length, 0);
     return;
   }
   const uint8_t behind = static_cast<uint8_t>(WholeBlocks<T>(joined.length) - joined.length);
@@ -185,11 +185,11 @@ __aicore__ inline void CopyOut(const GlobalTensor<T>& dst, uint64_t offset,
   CopyOut(dst, offset, src, Rows{1, length, length}, WholeBlocks<T>(length));
 }
 
-// CopyPieceOut is the way back of CopyPieceIn. A copy reads UB from a block on, so the first
+// CopyRowOut is the way back of CopyRowIn. A copy reads UB from a block on, so the first
 // results lie once more on a block of their own, behind the last one.
 template <typename T>
-__aicore__ inline void CopyPieceOut(const GlobalTensor<T>& dst, uint64_t offset,
-                                    const LocalTensor<T>& src, uint32_t length, uint32_t lead) {
+__aicore__ inline void CopyRowOut(const GlobalTensor<T>& dst, uint64_t offset,
+                                  const LocalTensor<T>& src, uint32_t length, uint32_t lead) {
   const uint32_t first = Min(kBlockElements<T> - lead, length);
   CopyOut(dst, offset, src[WholeBlocks<T>(lead + length)], first);
   if (first < length) {
@@ -197,11 +197,11 @@ __aicore__ inline void CopyPieceOut(const GlobalTensor<T>& dst, uint64_t offset,
   }
 }
 
-// HintTile makes the first `past` tiles of a core bypass L2. It is called before the copy of each
+// HintTile makes the first `bypassing` tiles of a core bypass L2. It is called before the copy of each
 // tile.
 template <typename T>
-__aicore__ inline void HintTile(GlobalTensor<T>& gm, int64_t tile, int64_t past) {
-  if (past > 0 && (tile == 0 || tile == past)) {
+__aicore__ inline void HintTile(GlobalTensor<T>& gm, int64_t tile, int64_t bypassing) {
+  if (bypassing > 0 && (tile == 0 || tile == bypassing)) {
     gm.SetL2CacheHint(tile == 0 ? AscendC::CacheMode::CACHE_MODE_DISABLE
                                 : AscendC::CacheMode::CACHE_MODE_NORMAL);
   }

@@ -8,17 +8,112 @@
 //        sums        s of column 0, 1, .. b - 1, in a row for each slab
 //        out         the results; until they are written, the scratch of the sums
 //
-// Columns that are no whole blocks lie side by side (side_by_side.h). Columns are added up in the
-// order "tree". Ascend 950 adds them up in registers (RegisterColumns of registers.h) and needs no
+// Columns that are no whole blocks lie side by side: SideBySide. Columns are added up in the order
+// "tree". Ascend 950 adds them up in registers (RegisterColumns of registers.h) and needs no
 // work area. UB: ColumnsUbOf, SideBySideUbOf.
 #ifndef OP_KERNEL_COMMON_LAYOUT_COLUMNS_H_
 #define OP_KERNEL_COMMON_LAYOUT_COLUMNS_H_
 
 #include "common/registers.h"
 #include "common/row_reduce.h"
-#include "common/side_by_side.h"
 
 namespace rowreduce {
+
+// Columns that are no whole blocks lie side by side in UB as they do in GM. Copied row by row, a slab [R, B] of them would
+// cost GM a request and UB a block for a few bytes, so a slab is one copy, seen as rows of `width` lanes: a multiple
+// of B and of a block. Lanes b, B + b, 2 B + b ... of such a row are column b.
+//
+//   GM       | B columns | B columns | ..                      R times
+//   UB       | B | B | B | .. | B |                            a row of `width` lanes
+//            | B | B | B | .. | B |
+//   period   the fewest lanes that B and a block of fp32 divide: rows are added up to one period
+//   rotated  the period from its middle on is added to it, from a quarter of it on, and so on down to B lanes
+//
+// Every lane then has the sum of its column, in one order of additions: both halves of a rotated period add the same pairs.
+// Lane is float. It is a parameter so that SoCs without Gather never compile this.
+template <typename Lane>
+class SideBySide {
+ public:
+  // `width` is the number of lanes of a row, `slabs` the most slabs of a tile.
+  __aicore__ inline void Init(TPipe* pipe, uint32_t columns, uint32_t width, uint32_t slabs) {
+    const SideBySideUb ub = SideBySideUbOf(columns, width, slabs);
+    columns_ = columns;
+    period_ = static_cast<uint32_t>(PeriodOf(columns));
+    width_ = width;
+    group_ = static_cast<uint32_t>(SlabsAtOnce(columns, slabs));
+    pipe->InitBuffer(sums_, ub.sums.bytes);
+    pipe->InitBuffer(twice_, ub.twice.bytes);
+    pipe->InitBuffer(rotated_, ub.rotated.bytes);
+    pipe->InitBuffer(offsets_, ub.offsets.bytes);
+    const uint32_t lanes = group_ * period_;
+    const LocalTensor<int32_t> offsets = offsets_.Get<int32_t>();
+    for (uint32_t u = 0; u < group_; ++u) {
+      AscendC::CreateVecIndex(offsets[u * period_], static_cast<int32_t>(2 * u * period_), period_);
+    }
+    PipeBarrier<PIPE_V>();
+    AscendC::Muls(offsets, offsets, static_cast<int32_t>(sizeof(Lane)),
+                  static_cast<int32_t>(lanes));
+    PipeBarrier<PIPE_V>();
+  }
+
+  __aicore__ inline uint32_t Period() const { return period_; }
+
+  // Returns rows of `width` lanes in which each lane has the sum of its column, from the sums over
+  // a period.
+  __aicore__ inline Matrix ForRow(const Matrix& sums, uint32_t units) {
+    const LocalTensor<Lane> all = sums_.template Get<Lane>();
+    for (uint32_t u = 0; u < units; u += group_) {
+      const uint32_t count = Min(group_, units - u);
+      const Matrix rotated = Rotate({sums.lanes[u * sums.pitch], sums.pitch, period_}, count);
+      const LocalTensor<Lane> rows = all[u * width_];
+      CopyRows(rows, width_, rotated.lanes, rotated.pitch, period_, count);
+      for (uint32_t done = period_; done < width_; done *= 2) {
+        PipeBarrier<PIPE_V>();
+        CopyRows(rows[done], width_, rows, width_, Min(done, width_ - done), count);
+      }
+      PipeBarrier<PIPE_V>();
+    }
+    return Matrix{all, width_, width_};
+  }
+
+ private:
+  __aicore__ inline static void CopyRows(const LocalTensor<Lane>& dst, uint32_t dstPitch,
+                                         const LocalTensor<Lane>& src, uint32_t srcPitch,
+                                         uint32_t lanes, uint32_t rows) {
+    AscendC::DataCopy(dst, src,
+                      AscendC::DataCopyParams(
+                          static_cast<uint16_t>(rows), static_cast<uint16_t>(lanes / kBlockLanes),
+                          static_cast<uint16_t>((srcPitch - lanes) / kBlockLanes),
+                          static_cast<uint16_t>((dstPitch - lanes) / kBlockLanes)));
+  }
+
+  // A period is rotated by reading it from a later lane on, where it lies twice.
+  __aicore__ inline Matrix Rotate(Matrix sums, uint32_t units) {
+    const LocalTensor<Lane> twice = twice_.template Get<Lane>();
+    const LocalTensor<Lane> rotated = rotated_.template Get<Lane>();
+    for (uint32_t by = period_ / 2; by >= columns_; by /= 2) {
+      CopyRows(twice, 2 * period_, sums.lanes, sums.pitch, period_, units);
+      CopyRows(twice[period_], 2 * period_, sums.lanes, sums.pitch, period_, units);
+      PipeBarrier<PIPE_V>();
+      AscendC::Gather(rotated, twice, offsets_.Get<uint32_t>(),
+                      by * static_cast<uint32_t>(sizeof(Lane)), units * period_);
+      PipeBarrier<PIPE_V>();
+      ForRows<Op::kAdd>(rotated, period_, rotated, period_, twice, 2 * period_, units, period_);
+      PipeBarrier<PIPE_V>();
+      sums = Matrix{rotated, period_, period_};
+    }
+    return sums;
+  }
+
+  uint32_t columns_;
+  uint32_t period_;
+  uint32_t width_;
+  uint32_t group_;  // slabs that are rotated at once
+  TBuf<TPosition::VECCALC> sums_;
+  TBuf<TPosition::VECCALC> twice_;
+  TBuf<TPosition::VECCALC> rotated_;
+  TBuf<TPosition::VECCALC> offsets_;  // byte offsets of the lanes of a Gather
+};
 
 template <typename T, typename Step>
 class Columns {
@@ -27,7 +122,7 @@ class Columns {
   static constexpr bool kExists = true;
 
   __aicore__ inline Columns(GM_ADDR y, GM_ADDR g, GM_ADDR out, const RowReduceTilingData& t)
-      : share(ShareOfCore(t)),
+      : tiles(TilesOfCore(t)),
         ub(ColumnsUbOf(TileShapeOf(t, sizeof(T)), InRegisters(t))),
         operands_(y, g, out, t, EndOf(t)),
         fp32_(static_cast<uint32_t>(t.tileLanes), Step()),
@@ -55,9 +150,9 @@ class Columns {
   __aicore__ inline void Load(Loop& loop, const Tile& tile) {
     LocalTensor<T> in = loop.AllocIn();
     operands_.HintInputs();
-    const Piece piece = PieceOf(tile);
-    CopyIn(in, operands_.y_, piece.offset, piece.rows, piece.pitch);
-    CopyIn(in[lanes_], operands_.g_, piece.offset, piece.rows, piece.pitch);
+    const Place place = PlaceOf(tile);
+    CopyIn(in, operands_.y_, place.offset, place.rows, place.pitch);
+    CopyIn(in[lanes_], operands_.g_, place.offset, place.rows, place.pitch);
     loop.EnQueIn(in);
   }
 
@@ -68,7 +163,7 @@ class Columns {
       LocalTensor<T> out = loop.AllocOut();
       RegisterColumns<T, Step>::Reduce(InUb(out), InUb(in), InUb(in[lanes_]),
                                        static_cast<uint16_t>(tile.units),
-                                       static_cast<uint16_t>(t_.reduce), PieceOf(tile).pitch);
+                                       static_cast<uint16_t>(t_.reduce), PlaceOf(tile).pitch);
       loop.EnQueOut(out);
       loop.FreeIn(in);
       return;
@@ -79,13 +174,13 @@ class Columns {
 
   __aicore__ inline void Store(const LocalTensor<T>& out, const Tile& tile) {
     operands_.HintResults();
-    const Piece piece = PieceOf(tile);
-    CopyOut(operands_.out_, piece.offset, out, piece.rows, piece.pitch);
+    const Place place = PlaceOf(tile);
+    CopyOut(operands_.out_, place.offset, out, place.rows, place.pitch);
   }
 
   __aicore__ inline uint32_t Count(const Tile& tile) const {
-    const Piece piece = PieceOf(tile);
-    return piece.rows.count * piece.pitch;
+    const Place place = PlaceOf(tile);
+    return place.rows.count * place.pitch;
   }
 
   __aicore__ inline Matrix Sum(const LocalTensor<float>& f, const Tile& tile,
@@ -98,12 +193,12 @@ class Columns {
         ZeroColumns(f[from], slab, slab - from, tile.units);
         PipeBarrier<PIPE_V>();
         const uint32_t period = side_.Period();
-        return side_.ForRow(FoldRows(f, slab, slab, period, period, tile.units, scratch),
+        return side_.ForRow(AddHalves(f, slab, slab, period, period, tile.units, scratch),
                             tile.units);
       }
     }
     const uint32_t columns = slab / rows_;
-    return FoldRows(f, slab, slab, columns, columns, tile.units, scratch);
+    return AddHalves(f, slab, slab, columns, columns, tile.units, scratch);
   }
 
   __aicore__ inline void Scale(const LocalTensor<float>& y, const Matrix& sums,
@@ -113,7 +208,7 @@ class Columns {
 
   __aicore__ inline void Finish(const LocalTensor<T>&, const Tile&, const Pair&) {}
 
-  const Share share;
+  const CoreTiles tiles;
   const TileUb ub;
 
  private:
@@ -121,8 +216,8 @@ class Columns {
     return ColumnsInRegisters(kRegisters, t.inner, t.sideRows);
   }
 
-  // Piece says where a tile lies in GM, and how far apart its rows are in UB.
-  struct Piece {
+  // Place says where a tile lies in GM, and how far apart its rows are in UB.
+  struct Place {
     uint64_t offset;
     Rows rows;
     uint32_t pitch;
@@ -130,24 +225,24 @@ class Columns {
 
   __aicore__ inline static uint64_t EndOf(const RowReduceTilingData& t) {
     const int64_t slab = t.reduce * t.inner;
-    return static_cast<uint64_t>(t.colTiles == 1 ? ShareOfCore(t).last * slab : t.outer * slab);
+    return static_cast<uint64_t>(t.colTiles == 1 ? TilesOfCore(t).last * slab : t.outer * slab);
   }
 
-  __aicore__ inline Piece PieceOf(const Tile& tile) const {
+  __aicore__ inline Place PlaceOf(const Tile& tile) const {
     const uint64_t inner = static_cast<uint64_t>(t_.inner);
     if (sideBySide_) {
-      return Piece{tile.unit * slab_, Rows{tile.units, static_cast<uint32_t>(slab_), slab_},
+      return Place{tile.unit * slab_, Rows{tile.units, static_cast<uint32_t>(slab_), slab_},
                    rows_ * static_cast<uint32_t>(t_.sideLanes)};
     }
     const uint32_t rows = tile.units * rows_;
     if (t_.colTiles == 1) {
       const uint32_t width = static_cast<uint32_t>(inner);
-      return Piece{tile.unit * slab_, Rows{rows, width, inner}, WholeBlocks<T>(width)};
+      return Place{tile.unit * slab_, Rows{rows, width, inner}, WholeBlocks<T>(width)};
     }
     const uint64_t column = static_cast<uint64_t>(tile.unit % t_.colTiles) * t_.colTile;
     const uint32_t width =
         static_cast<uint32_t>(Min(inner - column, static_cast<uint64_t>(t_.colTile)));
-    return Piece{tile.unit / t_.colTiles * slab_ + column, Rows{rows, width, inner},
+    return Place{tile.unit / t_.colTiles * slab_ + column, Rows{rows, width, inner},
                  WholeBlocks<T>(width)};
   }
 

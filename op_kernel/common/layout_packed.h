@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Layout Packed, of AR: rows that are no whole blocks follow each other in UB as they do in GM.
 //
-//   GM   .. | row 0     | row 1     | row 2     | ..      from any element on, in one piece
+//   GM   .. | row 0     | row 1     | row 2     | ..      from any element on, in one copy
 //   UB   in        ...y y y y y|y y y y y|y y ..          `lead` lanes, so that GM and UB agree where a block starts
 //        partials  row 0: element i in partial sum i modulo 64 | row 1: ..
 //        blocks    s of row 0, eight times | s of row 1 | ..
@@ -18,7 +18,7 @@
 
 namespace rowreduce {
 
-// FirstBlock copies the first results of a piece to a block of their own behind the last one, as a
+// FirstBlock copies the first results of a tile to a block of their own behind the last one, as a
 // copy to GM starts on a block. Lane is float. It is a parameter so that SoCs without Gather never
 // compile this.
 template <typename Lane>
@@ -56,15 +56,15 @@ class Packed {
   template <typename... OfMask>
   __aicore__ inline Packed(GM_ADDR y, GM_ADDR g, GM_ADDR out, const RowReduceTilingData& t,
                            const Step& step = Step(), const OfMask&... ofMask)
-      : share(ShareOfCore(t)),
+      : tiles(TilesOfCore(t)),
         ub(RowsUbOf(TileShapeOf(t, sizeof(T)), true)),
-        operands_(y, g, out, t, share.last * t.reduce),
+        operands_(y, g, out, t, tiles.last * t.reduce),
         fp32_(static_cast<uint32_t>(t.tileLanes), step),
         length_(static_cast<uint32_t>(t.reduce)),
         lanes_(static_cast<uint32_t>(t.tileLanes)),
-        step_(static_cast<uint32_t>(PeriodOf(t.reduce)) / length_),
+        stride_(static_cast<uint32_t>(PeriodOf(t.reduce)) / length_),
         mask_(ofMask...) {
-    share.grid = GridOfLines(t, t.reduce * static_cast<int64_t>(sizeof(T)));
+    tiles.alignUnits = LineUnits(t, t.reduce * static_cast<int64_t>(sizeof(T)));
   }
 
   template <typename Loop>
@@ -79,8 +79,8 @@ class Packed {
     LocalTensor<T> in = loop.AllocIn();
     operands_.HintInputs();
     const uint32_t count = tile.units * length_;
-    CopyPieceIn(in, operands_.y_, tile.unit * length_, count, LeadOf(tile));
-    CopyPieceIn(in[lanes_], operands_.g_, tile.unit * length_, count, LeadOf(tile));
+    CopyRowIn(in, operands_.y_, tile.unit * length_, count, LeadOf(tile));
+    CopyRowIn(in[lanes_], operands_.g_, tile.unit * length_, count, LeadOf(tile));
     loop.EnQueIn(in);
     mask_.Load(tile.unit, tile.units, LeadOf(tile));
   }
@@ -94,7 +94,7 @@ class Packed {
     operands_.HintResults();
     const uint32_t count = tile.units * length_;
     if (LeadOf(tile) > 0) {
-      CopyPieceOut(operands_.out_, tile.unit * length_, out, count, LeadOf(tile));
+      CopyRowOut(operands_.out_, tile.unit * length_, out, count, LeadOf(tile));
     } else {
       CopyOut(operands_.out_, tile.unit * length_, out, count);
     }
@@ -116,9 +116,9 @@ class Packed {
                                const Tile& tile) const {
     const uint32_t lead = LeadOf(tile);
     const uint32_t rows = tile.units;
-    if (RowsAlike(length_)) {
-      for (uint32_t r = 0; r < Min(step_, rows); ++r) {
-        ScaleAlike(y, lead + r * length_, sums[r * kBlockLanes], CeilDiv(rows - r, step_));
+    if (FitsStride(length_)) {
+      for (uint32_t r = 0; r < Min(stride_, rows); ++r) {
+        ScaleByStride(y, lead + r * length_, sums[r * kBlockLanes], CeilDiv(rows - r, stride_));
       }
       return;
     }
@@ -137,7 +137,7 @@ class Packed {
     }
   }
 
-  Share share;
+  CoreTiles tiles;
   const RowsUb ub;
 
  private:
@@ -146,11 +146,11 @@ class Packed {
     return static_cast<uint32_t>(static_cast<uint64_t>(tile.unit) * length_ % kBlockElements<T>);
   }
 
-  // Scales the row that starts on lane `start`, and the `count` - 1 rows that are step_, 2 step_ ... behind it.
-  __aicore__ inline void ScaleAlike(const LocalTensor<float>& y, uint32_t start,
-                                    const LocalTensor<float>& sums, uint32_t count) const {
-    const uint8_t stride = Bits8(step_ * length_ / kBlockLanes);
-    const BinaryRepeatParams p(1, 1, 0, stride, stride, Bits8(step_));
+  // Scales the row that starts on lane `start`, and the `count` - 1 rows that are stride_, 2 stride_ ... behind it.
+  __aicore__ inline void ScaleByStride(const LocalTensor<float>& y, uint32_t start,
+                                       const LocalTensor<float>& sums, uint32_t count) const {
+    const uint8_t stride = Bits8(stride_ * length_ / kBlockLanes);
+    const BinaryRepeatParams p(1, 1, 0, stride, stride, Bits8(stride_));
     const uint32_t lead = start % kBlockLanes;
     const uint32_t end = lead + length_;
     for (uint32_t c = 0; c < end; c += kRepeatLanes) {
@@ -182,7 +182,7 @@ class Packed {
   Fp32Lanes<T, Step> fp32_;
   const uint32_t length_;  // elements of a row
   const uint32_t lanes_;   // of an operand in a buffer
-  const uint32_t step_;    // from one row to the next that starts on the same lane of a block
+  const uint32_t stride_;  // rows from one row to the next that starts on the same lane of a block
   Mask mask_;
   RowSums sums_;
   FirstBlock<float> first_;

@@ -86,18 +86,18 @@ class Padded {
   template <typename... OfMask>
   __aicore__ inline Padded(GM_ADDR y, GM_ADDR g, GM_ADDR out, const RowReduceTilingData& t,
                            const Step& step = Step(), const OfMask&... ofMask)
-      : share(ShareOfCore(t)),
+      : tiles(TilesOfCore(t)),
         ub(RowsUbOf(TileShapeOf(t, sizeof(T)), false)),
-        operands_(y, g, out, t, share.last * t.reduce),
+        operands_(y, g, out, t, tiles.last * t.reduce),
         fp32_(static_cast<uint32_t>(t.tileLanes), step),
         length_(static_cast<uint32_t>(t.reduce)),
-        // 16-bit rows that are whole blocks of fp32 follow each other: a tile is one piece of GM.
+        // 16-bit rows that are whole blocks of fp32 follow each other: a tile is one copy.
         width_(!kWholeBlocksOnly && length_ % kBlockLanes == 0 ? length_ : WholeBlocks<T>(length_)),
         pitch_(AlignUp(width_, Mask::kRowLanes)),
         lanes_(static_cast<uint32_t>(t.tileLanes)),
         mask_(ofMask...) {
     if (length_ % kBlockLanes == 0) {
-      share.grid = GridOfLines(t, t.reduce * static_cast<int64_t>(sizeof(T)));
+      tiles.alignUnits = LineUnits(t, t.reduce * static_cast<int64_t>(sizeof(T)));
     }
   }
 
@@ -152,7 +152,7 @@ class Padded {
     }
   }
 
-  Share share;
+  CoreTiles tiles;
   const RowsUb ub;
 
  private:

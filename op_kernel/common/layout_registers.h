@@ -148,7 +148,7 @@ class Registers {
   static constexpr bool kExists = true;
 
   __aicore__ inline Registers(GM_ADDR y, GM_ADDR g, GM_ADDR out, const RowReduceTilingData& t)
-      : share(ShareOfCore(t)),
+      : tiles(TilesOfCore(t)),
         ub(RegistersUbOf(TileShapeOf(t, sizeof(T)))),
         operands_(y, g, out, t, 0),
         length_(static_cast<uint32_t>(t.reduce)),
@@ -191,7 +191,7 @@ class Registers {
     CopyOut(operands_.out_, tile.unit * length_, out, tile.units * length_);
   }
 
-  const Share share;
+  const CoreTiles tiles;
   const TileUb ub;
 
  private:

@@ -8,7 +8,7 @@
 //        out    as `in`
 //
 // TransDataTo5HD transposes 16 streams, so a slab becomes [R, 16 B] and every lane works. Where a stream of slabs is whole
-// blocks, the tile is one piece of GM; else each stream is a piece, padded to an odd number of blocks: the 16 that one
+// blocks, one copy takes the tile; else each stream is a copy, padded to an odd number of blocks: the 16 that one
 // transposition reads are in different bank groups then. Rows are added up in the order "mod64", columns in the order
 // "tree". UB: TransposedUbOf.
 #ifndef OP_KERNEL_COMMON_LAYOUT_TRANSPOSED_H_
@@ -24,12 +24,12 @@ __aicore__ inline void CopyTerms(const LocalTensor<float>& dst, uint32_t dstPitc
                                  uint32_t lanes) {
   const uint32_t to = dstPitch / kBlockLanes;
   const uint32_t from = srcPitch / kBlockLanes;
-  const bool narrow = IsNarrow(slabs, lanes) && Max(to, from) * kRepeatBlocks <= kMaxRepeatStride;
+  const bool byBlocks = ByBlocks(slabs, lanes) && Max(to, from) * kRepeatBlocks <= kMaxRepeatStride;
   const uint32_t most = Max(to, from) <= kMaxRepeatStride ? kMaxRepeat : 1;  // repeats
   // A repeat takes a block of each of eight slabs, or lanes of one slab.
-  const uint32_t atOnce = narrow ? kRepeatBlocks : 1;
-  const uint32_t step = narrow ? kBlockLanes : kRepeatLanes;
-  const AscendC::UnaryRepeatParams p(Bits8(narrow ? to : 1), Bits8(narrow ? from : 1),
+  const uint32_t atOnce = byBlocks ? kRepeatBlocks : 1;
+  const uint32_t step = byBlocks ? kBlockLanes : kRepeatLanes;
+  const AscendC::UnaryRepeatParams p(Bits8(byBlocks ? to : 1), Bits8(byBlocks ? from : 1),
                                      Bits8(most > 1 ? to * atOnce : 0),
                                      Bits8(most > 1 ? from * atOnce : 0));
   for (uint32_t u = 0; u < slabs;) {
@@ -38,7 +38,7 @@ __aicore__ inline void CopyTerms(const LocalTensor<float>& dst, uint32_t dstPitc
     const uint32_t count = Min(left, repeats * atOnce);
     for (uint32_t c = 0; c < lanes; c += step) {
       const uint32_t mask =
-          narrow ? Min(count, atOnce) * kBlockLanes : Min(kRepeatLanes, lanes - c);
+          byBlocks ? Min(count, atOnce) * kBlockLanes : Min(kRepeatLanes, lanes - c);
       AscendC::Adds(dst[u * dstPitch + c], src[u * srcPitch + c], 0.0F, static_cast<uint64_t>(mask),
                     Bits8(repeats), p);
     }
@@ -51,27 +51,27 @@ __aicore__ inline void CopyTerms(const LocalTensor<float>& dst, uint32_t dstPitc
 // `scratch` has as many lanes as the slabs.
 __aicore__ inline Matrix SumTransposed(const LocalTensor<float>& slabs, uint32_t length,
                                        uint32_t count, const LocalTensor<float>& scratch) {
-  const uint32_t modulus = static_cast<uint32_t>(TileModulus(length));
-  const uint32_t width = Min(length, modulus);
-  // A second turn is added to the first `turned` rows.
-  const uint32_t turned = length > modulus ? Min(modulus, length - modulus) : 0;
+  const uint32_t partialCount = static_cast<uint32_t>(TilePartialCount(length));
+  const uint32_t width = Min(length, partialCount);
+  // The rows behind the first `partialCount` are added to the first `added` rows.
+  const uint32_t added = length > partialCount ? Min(partialCount, length - partialCount) : 0;
   uint32_t half = 1;
   while (2 * half < width) {
     half *= 2;
   }
   const uint32_t slab = length * kStreams;
-  const uint32_t pitch = Max(half, turned) * kStreams;
-  for (uint32_t at = modulus; at < length; at += modulus) {
-    const LocalTensor<float>& before = at == modulus ? slabs : scratch;
-    ForRows<Op::kAdd>(scratch, pitch, before, at == modulus ? slab : pitch, slabs[at * kStreams],
-                      slab, count, Min(modulus, length - at) * kStreams);
+  const uint32_t pitch = Max(half, added) * kStreams;
+  for (uint32_t at = partialCount; at < length; at += partialCount) {
+    const LocalTensor<float>& before = at == partialCount ? slabs : scratch;
+    ForRows<Op::kAdd>(scratch, pitch, before, at == partialCount ? slab : pitch,
+                      slabs[at * kStreams], slab, count, Min(partialCount, length - at) * kStreams);
     PipeBarrier<PIPE_V>();
   }
-  // The first halves are added from where the turns have left them.
+  // The first halves are added from where those additions have left them.
   for (uint32_t row = 0; row < half;) {
-    const bool left = row < turned;
-    const bool right = row + half < turned;
-    uint32_t end = right ? turned - half : left ? Min(turned, half) : half;
+    const bool left = row < added;
+    const bool right = row + half < added;
+    uint32_t end = right ? added - half : left ? Min(added, half) : half;
     const LocalTensor<float>& a = left ? scratch : slabs;
     if (row + half < width) {
       end = Min(end, width - half);
@@ -91,7 +91,7 @@ __aicore__ inline Matrix SumTransposed(const LocalTensor<float>& slabs, uint32_t
                       half * kStreams);
     PipeBarrier<PIPE_V>();
   }
-  if (RowsAlike(length)) {  // Mod64Rows starts with zeros there: no sum is -0
+  if (FitsStride(length)) {  // Mod64Rows starts with zeros there: no sum is -0
     CopyTerms(scratch, pitch, scratch, pitch, count, kStreams);
     PipeBarrier<PIPE_V>();
   }
@@ -105,19 +105,19 @@ class Transposed {
   static constexpr bool kExists = true;
 
   __aicore__ inline Transposed(GM_ADDR y, GM_ADDR g, GM_ADDR out, const RowReduceTilingData& t)
-      : share(ShareOfCore(t)),
+      : tiles(TilesOfCore(t)),
         ub(TransposedUbOf(TileShapeOf(t, sizeof(T)))),
-        operands_(y, g, out, t, share.last * t.reduce * t.inner),
+        operands_(y, g, out, t, tiles.last * t.reduce * t.inner),
         reduce_(static_cast<uint32_t>(t.reduce)),
         columns_(static_cast<uint32_t>(t.inner)),
         slab_(reduce_ * columns_),
         lanes_(static_cast<uint32_t>(t.tileLanes)),
         whole_(IsWhole(static_cast<uint32_t>(t.tileUnits) / kStreams)) {
     if (whole_) {
-      share.grid = GridOfLines(t, slab_ * static_cast<int64_t>(sizeof(T)));
+      tiles.alignUnits = LineUnits(t, slab_ * static_cast<int64_t>(sizeof(T)));
     }
     if constexpr (kWholeBlocksOnly) {  // the last tile has a block to store
-      share.least = CeilDiv(kBlockElements<T>, slab_);
+      tiles.leastUnits = CeilDiv(kBlockElements<T>, slab_);
     }
   }
 
@@ -178,7 +178,7 @@ class Transposed {
     }
   }
 
-  Share share;
+  CoreTiles tiles;
   const TileUb ub;
 
  private:
@@ -252,7 +252,7 @@ class Transposed {
     return Pair{y, f};
   }
 
-  // Turns the results, pair.y, into streams.
+  // Makes streams of the results, pair.y.
   __aicore__ inline void Narrow(const LocalTensor<T>& out, const Pair& pair, uint32_t length) {
     if constexpr (kByWords) {
       TransposeByWords<false>(pair.y, out, length, pair.f);
@@ -273,7 +273,7 @@ class Transposed {
       return SumTransposed(f, reduce_, slabs, scratch);
     }
     const uint32_t pitch = columns_ * kStreams;
-    return FoldRows(f, reduce_ * pitch, reduce_ * pitch, pitch, pitch, slabs, scratch);
+    return AddHalves(f, reduce_ * pitch, reduce_ * pitch, pitch, pitch, slabs, scratch);
   }
 
   Operands<T> operands_;
@@ -282,7 +282,7 @@ class Transposed {
   const uint32_t columns_;
   const uint32_t slab_;   // elements of a slab
   const uint32_t lanes_;  // of an operand in a buffer
-  const bool whole_;      // whether streams are whole blocks, and a tile is one piece of GM
+  const bool whole_;      // whether streams are whole blocks, and one copy takes a tile
   TBuf<TPosition::VECCALC> work_;
 };
 

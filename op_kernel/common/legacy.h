@@ -13,8 +13,8 @@
 
 namespace common {
 
-constexpr uint32_t kWords = 16;           // words of a block of 32 bytes
-constexpr uint32_t kTurnLanes = 8 * 128;  // fp32 lanes of the blocks of kTurnRows rows
+constexpr uint32_t kWords = 16;             // words of a block of 32 bytes
+constexpr uint32_t kSpreadLanes = 8 * 128;  // fp32 lanes of the blocks of kSpreadRows rows
 
 // MoveWords moves 16 blocks to 16 others: word w of from[i] becomes word i of to[w].
 struct WordBlocks {
@@ -42,10 +42,10 @@ __aicore__ inline void MoveWords(WordBlocks& blocks, uint32_t repeats, uint32_t 
 // and 16 blocks behind that are overwritten.
 __aicore__ inline void SpreadSums(const LocalTensor<float>& blocks, const LocalTensor<float>& sums,
                                   uint32_t rows) {
-  const uint32_t groups = CeilDiv(rows, kTurnRows);
+  const uint32_t groups = CeilDiv(rows, kSpreadRows);
   const LocalTensor<half> from = sums.ReinterpretCast<half>();
   const LocalTensor<half> to = blocks.ReinterpretCast<half>();
-  const uint32_t spare = groups * kTurnRows;  // blocks
+  const uint32_t spare = groups * kSpreadRows;  // blocks
   WordBlocks b;
   for (uint32_t g = 0; g < groups; ++g) {
     // Word h of sums 8 i + k becomes word i of block 2 k + h.
@@ -58,7 +58,7 @@ __aicore__ inline void SpreadSums(const LocalTensor<float>& blocks, const LocalT
     // Each pair of blocks is read eight times: all lanes of block 8 i + k become sum 8 i + k.
     for (uint32_t i = 0; i < kWords; ++i) {
       b.from[i] = BlockOf(to, spare + i % 2);
-      b.to[i] = BlockOf(to, g * kTurnRows + 8 * i);
+      b.to[i] = BlockOf(to, g * kSpreadRows + 8 * i);
     }
     MoveWords(b, 8, 2, 1);
     PipeBarrier<PIPE_V>();
@@ -100,14 +100,14 @@ __aicore__ inline void TransposeByWords(const LocalTensor<float>& positions,
   const LocalTensor<half> inStreams = streams.ReinterpretCast<half>();
   const LocalTensor<half> inPositions = positions.ReinterpretCast<half>();
   const LocalTensor<half> between = spare.ReinterpretCast<half>();
-  const uint32_t pieces = CeilDiv(length, kLanes);
+  const uint32_t parts = CeilDiv(length, kLanes);
   WordBlocks b;
-  // Instructions write between the blocks of each other, and the last piece has some blocks once
+  // Instructions write between the blocks of each other, and the last part has some blocks once
   // more, so each waits for the one before it.
   for (uint32_t step = 0; step < 2; ++step) {
-    for (uint32_t c = 0; c < pieces; ++c) {
-      const bool last = c + 1 == pieces;
-      const uint32_t block = (last ? length - kLanes : c * kLanes) / 8;  // first of the piece
+    for (uint32_t c = 0; c < parts; ++c) {
+      const bool last = c + 1 == parts;
+      const uint32_t block = (last ? length - kLanes : c * kLanes) / 8;  // first of the part
       if ((step == 0) == toPositions) {
         // Word w of block i of a stream is word i of block w between, for one stream after the other.
         for (uint32_t i = 0; i < kWords; ++i) {
@@ -174,30 +174,30 @@ __aicore__ inline void MakeTails(const LocalTensor<T>& tails, const LocalTensor<
 }
 
 #if OP_KERNEL_NO_FLOAT_REDUCE
-// SumTurnedBlocks is SumBlocks for up to 128 rows; sums beyond them hold anything. `spare` has the
+// SumBlocksByWords is SumBlocks for up to 128 rows; sums beyond them hold anything. `spare` has the
 // lanes of 256 blocks.
-__aicore__ inline void SumTurnedBlocks(const LocalTensor<float>& sums,
-                                       const LocalTensor<float>& src, uint32_t apart, uint32_t rows,
-                                       const LocalTensor<float>& spare) {
+__aicore__ inline void SumBlocksByWords(const LocalTensor<float>& sums,
+                                        const LocalTensor<float>& src, uint32_t apart,
+                                        uint32_t rows, const LocalTensor<float>& spare) {
   const LocalTensor<float> blocks = spare;
-  const LocalTensor<float> turned = spare[kTurnLanes];
-  if (rows < kTurnRows) {
-    AscendC::Duplicate(blocks, 0.0F, static_cast<int32_t>(kTurnLanes));
+  const LocalTensor<float> other = spare[kSpreadLanes];
+  if (rows < kSpreadRows) {
+    AscendC::Duplicate(blocks, 0.0F, static_cast<int32_t>(kSpreadLanes));
     PipeBarrier<PIPE_V>();
   }
   AscendC::DataCopy(
       blocks, src,
       AscendC::DataCopyParams(static_cast<uint16_t>(rows), 1, static_cast<uint16_t>(apart - 1), 0));
   PipeBarrier<PIPE_V>();
-  BlocksToLanesByWords(blocks, blocks, turned);
+  BlocksToLanesByWords(blocks, blocks, other);
   for (uint32_t lanes = kBlockLanes / 2; lanes > 1; lanes /= 2) {
     const bool odd = lanes == kBlockLanes / 2;
-    const LocalTensor<float> from = odd ? blocks : turned;
-    ForRows<Op::kAdd>(odd ? turned : blocks, kTurnRows, from, 2 * kTurnRows, from[kTurnRows],
-                      2 * kTurnRows, lanes, kTurnRows);
+    const LocalTensor<float> from = odd ? blocks : other;
+    ForRows<Op::kAdd>(odd ? other : blocks, kSpreadRows, from, 2 * kSpreadRows, from[kSpreadRows],
+                      2 * kSpreadRows, lanes, kSpreadRows);
     PipeBarrier<PIPE_V>();
   }
-  AscendC::Add(sums, blocks, blocks[kTurnRows], static_cast<int32_t>(kTurnRows));
+  AscendC::Add(sums, blocks, blocks[kSpreadRows], static_cast<int32_t>(kSpreadRows));
 }
 #endif
 

@@ -57,8 +57,8 @@ class PartSums {
     }
   }
 
-  // SlotOf is where the workspace has the sums of a unit. Slots start on lines of the cores' data caches.
-  __aicore__ inline uint64_t SlotOf(uint64_t index, uint32_t lanes) const {
+  // OffsetOf is where the workspace has the sums of its unit `index`: they start on a line of the cores' data caches.
+  __aicore__ inline uint64_t OffsetOf(uint64_t index, uint32_t lanes) const {
     return index * AlignUp(lanes, kCacheLineLanes);
   }
 
@@ -93,11 +93,11 @@ class RowPartSums : public PartSums {
     }
   }
 
-  __aicore__ inline void Close(uint64_t slot, int64_t part, LocalTensor<float>& sum) {
+  __aicore__ inline void Close(uint64_t index, int64_t part, LocalTensor<float>& sum) {
     if (shared_) {
       mine_.EnQue(sum);
       sum = mine_.DeQue<float>();
-      CopyOut(gm_, SlotOf(slot, parts_) + static_cast<uint64_t>(part), sum, 1);
+      CopyOut(gm_, OffsetOf(index, parts_) + static_cast<uint64_t>(part), sum, 1);
       mine_.FreeTensor(sum);
     }
   }
@@ -116,13 +116,13 @@ class RowPartSums : public PartSums {
 #endif
   }
 
-  // Lines of the data cache may be older than the sums. They are dropped before the sums are awaited, while VECTOR has
-  // work. Only a scalar access to a line brings it back, and there is none until Fetch returns: slots are whole lines,
-  // and scalar accesses keep their order.
-  __aicore__ inline void Drop(uint64_t slot) {
+  // Lines of the data cache may be older than the sums. They are made invalid before the sums are awaited, while VECTOR has
+  // work. Only a scalar access to a line brings it back, and there is none until Fetch returns: sums of a unit are whole
+  // lines, and scalar accesses keep their order.
+  __aicore__ inline void Invalidate(uint64_t index) {
 #if !OP_KERNEL_WHOLE_BLOCKS_ONLY
     if (shared_) {
-      fetched_ = SlotOf(slot, parts_);
+      fetched_ = OffsetOf(index, parts_);
       for (uint32_t i = 0; i < parts_; i += kCacheLineLanes) {
         AscendC::DataCacheCleanAndInvalid<float, AscendC::CacheLine::SINGLE_CACHE_LINE,
                                           AscendC::DcciDst::CACHELINE_OUT>(gm_[fetched_ + i]);
@@ -131,7 +131,7 @@ class RowPartSums : public PartSums {
 #endif
   }
 
-  // Waits for the sums of the slot that was dropped last.
+  // Waits for the sums whose lines were made invalid last.
   __aicore__ inline void Fetch(int64_t round, uint64_t) { Await(round); }
 
   __aicore__ inline float Take() {
@@ -188,24 +188,25 @@ class ColumnPartSums : public PartSums {
     PipeBarrier<PIPE_V>();
   }
 
-  __aicore__ inline void Close(uint64_t slot, int64_t part, LocalTensor<float>& sum) {
+  __aicore__ inline void Close(uint64_t index, int64_t part, LocalTensor<float>& sum) {
     if (shared_) {
       mine_.EnQue(sum);
       sum = mine_.DeQue<float>();
-      AscendC::DataCopy(gm_[SlotOf(slot, parts_ * width_) + static_cast<uint64_t>(part) * width_],
-                        sum, width_);
+      AscendC::DataCopy(
+          gm_[OffsetOf(index, parts_ * width_) + static_cast<uint64_t>(part) * width_], sum,
+          width_);
       mine_.FreeTensor(sum);
     }
   }
 
-  __aicore__ inline void Drop(uint64_t) {}
+  __aicore__ inline void Invalidate(uint64_t) {}
 
   // Starts to read the sums of all parts.
-  __aicore__ inline void Fetch(int64_t round, uint64_t slot) {
+  __aicore__ inline void Fetch(int64_t round, uint64_t index) {
     if (shared_) {
       Await(round);
       LocalTensor<float> all = all_.AllocTensor<float>();
-      AscendC::DataCopy(all, gm_[SlotOf(slot, parts_ * width_)], parts_ * width_);
+      AscendC::DataCopy(all, gm_[OffsetOf(index, parts_ * width_)], parts_ * width_);
       all_.EnQue(all);
     }
   }
@@ -215,15 +216,15 @@ class ColumnPartSums : public PartSums {
     const LocalTensor<float> sum = here_.Get<float>();
     if (!shared_) {
       PipeBarrier<PIPE_V>();
-      FoldRow(sum, parts_ * width_, width_, width_, sum);
+      AddHalvesOfRow(sum, parts_ * width_, width_, width_, sum);
       return sum;
     }
     LocalTensor<float> all = all_.DeQue<float>();
-    const Matrix folded = FoldRow(all, parts_ * width_, width_, 2 * width_, all);
-    if (folded.width > width_) {
-      AscendC::Add(sum, folded.lanes, folded.lanes[width_], static_cast<int32_t>(width_));
+    const Matrix halves = AddHalvesOfRow(all, parts_ * width_, width_, 2 * width_, all);
+    if (halves.width > width_) {
+      AscendC::Add(sum, halves.lanes, halves.lanes[width_], static_cast<int32_t>(width_));
     } else {
-      AscendC::DataCopy(sum, folded.lanes, width_);
+      AscendC::DataCopy(sum, halves.lanes, width_);
     }
     PipeBarrier<PIPE_V>();
     all_.FreeTensor(all);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // This file computes rows of y and g in vector registers (Ascend 950). Their sums are in the order
-// "register": a row is cut into pieces of 256 bytes. A piece is 64 lanes of fp32, or two registers
-// of 16-bit elements: those of even and those of odd position. Pieces are added lane by lane, one
+// "register": a row is cut into vectors of 256 bytes. A vector is 64 lanes of fp32, or two registers
+// of 16-bit elements: those of even and those of odd position. Vectors are added lane by lane, one
 // after the other; then the odd register is added to the even one, and 64 lanes are added as a
 // tree. A row is seen from its first element on, wherever that lies in UB, so the order follows
 // from the length of a row and the dtype.
@@ -18,16 +18,16 @@ namespace rowreduce {
 template <typename T, typename Step, bool kAligned>
 class RegisterRows {
  public:
-  static constexpr uint32_t kPiece = kRegisterBytes / sizeof(T);  // elements
+  static constexpr uint32_t kVector = kRegisterBytes / sizeof(T);  // elements
 
   // sums[r] = the sum of f(g, y) over row r, of `length` elements. If `onTop`, it is added to what sums[r] holds.
   __aicore__ inline static void Sum(__ubuf__ float* sums, __ubuf__ T* y, __ubuf__ T* g,
                                     uint32_t length, uint16_t rows, bool onTop = false) {
     const uint16_t before = onTop ? 1 : 0;
-    const uint32_t first = length < kPiece ? length : kPiece;
+    const uint32_t first = length < kVector ? length : kVector;
     const uint32_t behind = length - first;
-    const uint16_t full = static_cast<uint16_t>(behind / kPiece);
-    const uint32_t tail = behind % kPiece;
+    const uint16_t full = static_cast<uint16_t>(behind / kVector);
+    const uint32_t tail = behind % kVector;
     const uint16_t tails = tail > 0 ? 1 : 0;
     uint32_t firstEven = EvenOf(first);
     uint32_t firstOdd = OddOf(first);
@@ -57,8 +57,8 @@ class RegisterRows {
   // it, so results are stored in two sequences, of half of the rows each.
   __aicore__ inline static void Combine(__ubuf__ T* out, __ubuf__ float* sums, __ubuf__ T* y,
                                         __ubuf__ T* g, uint32_t length, uint16_t rows) {
-    const uint16_t pieces = static_cast<uint16_t>(length / kPiece);
-    const uint32_t tail = length % kPiece;
+    const uint16_t vectors = static_cast<uint16_t>(length / kVector);
+    const uint32_t tail = length % kVector;
     const uint16_t tails = tail > 0 ? 1 : 0;
     const uint16_t half = rows / 2;
     const uint16_t rest = rows % 2;
@@ -92,19 +92,19 @@ class RegisterRows {
         BeginRow(yRest1, y1, gRest1, g1);
         reg::LoadAlign<float, reg::LoadDist::DIST_BRC_B32>(s0, sums + r);
         reg::LoadAlign<float, reg::LoadDist::DIST_BRC_B32>(s1, sums + half + r);
-        for (uint16_t i = 0; i < pieces; ++i) {
-          CombinePiece(out0, held0, kPiece, all, s0, y0, yRest0, g0, gRest0, all, all);
-          CombinePiece(out1, held1, kPiece, all, s1, y1, yRest1, g1, gRest1, all, all);
+        for (uint16_t i = 0; i < vectors; ++i) {
+          CombineVector(out0, held0, kVector, all, s0, y0, yRest0, g0, gRest0, all, all);
+          CombineVector(out1, held1, kVector, all, s1, y1, yRest1, g1, gRest1, all, all);
         }
         for (uint16_t i = 0; i < tails; ++i) {
-          CombinePiece(out0, held0, tail, stored, s0, y0, yRest0, g0, gRest0, even, odd);
-          CombinePiece(out1, held1, tail, stored, s1, y1, yRest1, g1, gRest1, even, odd);
+          CombineVector(out0, held0, tail, stored, s0, y0, yRest0, g0, gRest0, even, odd);
+          CombineVector(out1, held1, tail, stored, s1, y1, yRest1, g1, gRest1, even, odd);
         }
       }
       for (uint16_t r = 0; r < rest; ++r) {
         const uint32_t at = 2 * half * length;
         reg::LoadAlign<float, reg::LoadDist::DIST_BRC_B32>(s1, sums + 2 * half);
-        CombineRow(out + at, held1, s1, y + at, g + at, pieces, tails, tail, stored, even, odd,
+        CombineRow(out + at, held1, s1, y + at, g + at, vectors, tails, tail, stored, even, odd,
                    all);
       }
       if constexpr (!kAligned) {
@@ -119,7 +119,7 @@ class RegisterRows {
  private:
   static constexpr bool kFp32 = std::is_same_v<T, float>;
 
-  // EvenOf and OddOf count the bits of a mask for the even and the odd register of a piece that
+  // EvenOf and OddOf count the bits of a mask for the even and the odd register of a vector that
   // ends early. A mask of 16-bit elements has two bits for each lane, and conversions may look at
   // either.
   __aicore__ inline static uint32_t EvenOf(uint32_t elements) {
@@ -138,16 +138,16 @@ class RegisterRows {
   __aicore__ inline static void Load(reg::RegTensor<T>& dst, __ubuf__ T*& at,
                                      reg::UnalignRegForLoad& rest) {
     if constexpr (kAligned) {
-      reg::LoadAlign<T, reg::PostLiteral::POST_MODE_UPDATE>(dst, at, static_cast<int32_t>(kPiece));
+      reg::LoadAlign<T, reg::PostLiteral::POST_MODE_UPDATE>(dst, at, static_cast<int32_t>(kVector));
     } else {
-      reg::LoadUnAlign(dst, rest, at, kPiece);
+      reg::LoadUnAlign(dst, rest, at, kVector);
     }
   }
 
-  // Loads the lanes of a piece. Those outside of the masks are 0, or anything where T is fp32.
-  __aicore__ inline static void LoadPiece(Lanes& a, Lanes& b, __ubuf__ T*& at,
-                                          reg::UnalignRegForLoad& rest, LaneMask& even,
-                                          LaneMask& odd) {
+  // Loads the lanes of a vector. Those outside of the masks are 0, or anything where T is fp32.
+  __aicore__ inline static void LoadVector(Lanes& a, Lanes& b, __ubuf__ T*& at,
+                                           reg::UnalignRegForLoad& rest, LaneMask& even,
+                                           LaneMask& odd) {
     if constexpr (kFp32) {
       Load(a, at, rest);
     } else {
@@ -158,16 +158,16 @@ class RegisterRows {
     }
   }
 
-  // Makes f(g, y) of the next piece, and 0 outside of the masks.
+  // Makes f(g, y) of the next vector, and 0 outside of the masks.
   __aicore__ inline static void Summands(Lanes& fa, Lanes& fb, __ubuf__ T*& y,
                                          reg::UnalignRegForLoad& yRest, __ubuf__ T*& g,
                                          reg::UnalignRegForLoad& gRest, LaneMask& even,
                                          LaneMask& odd) {
-    LoadPiece(fa, fb, g, gRest, even, odd);
+    LoadVector(fa, fb, g, gRest, even, odd);
     if constexpr (!Step::kSumOfG) {
       Lanes ya;
       Lanes yb;
-      LoadPiece(ya, yb, y, yRest, even, odd);
+      LoadVector(ya, yb, y, yRest, even, odd);
       Step::Prepare(fa, ya, even);
       if constexpr (!kFp32) {
         Step::Prepare(fb, yb, odd);
@@ -177,11 +177,11 @@ class RegisterRows {
     }
   }
 
-  // Adds f(g, y) of the next piece to a and b.
-  __aicore__ inline static void AddPiece(Lanes& a, Lanes& b, __ubuf__ T*& y,
-                                         reg::UnalignRegForLoad& yRest, __ubuf__ T*& g,
-                                         reg::UnalignRegForLoad& gRest, LaneMask& even,
-                                         LaneMask& odd, LaneMask& all) {
+  // Adds f(g, y) of the next vector to a and b.
+  __aicore__ inline static void AddVector(Lanes& a, Lanes& b, __ubuf__ T*& y,
+                                          reg::UnalignRegForLoad& yRest, __ubuf__ T*& g,
+                                          reg::UnalignRegForLoad& gRest, LaneMask& even,
+                                          LaneMask& odd, LaneMask& all) {
     Lanes fa;
     Lanes fb;
     Summands(fa, fb, y, yRest, g, gRest, even, odd);
@@ -191,7 +191,7 @@ class RegisterRows {
     }
   }
 
-  // a = the sum of f(g, y) over a row of a first piece, `full` whole ones and, if `tails`, the tail; in lane 0.
+  // a = the sum of f(g, y) over a row of a first vector, `full` whole ones and, if `tails`, the tail; in lane 0.
   __aicore__ inline static void SumRow(Lanes& a, __ubuf__ T* y, __ubuf__ T* g, uint16_t full,
                                        uint16_t tails, LaneMask& evenOfFirst, LaneMask& oddOfFirst,
                                        LaneMask& even, LaneMask& odd, LaneMask& all) {
@@ -201,10 +201,10 @@ class RegisterRows {
     BeginRow(yRest, y, gRest, g);
     Summands(a, b, y, yRest, g, gRest, evenOfFirst, oddOfFirst);
     for (uint16_t i = 0; i < full; ++i) {
-      AddPiece(a, b, y, yRest, g, gRest, all, all, all);
+      AddVector(a, b, y, yRest, g, gRest, all, all, all);
     }
     for (uint16_t i = 0; i < tails; ++i) {
-      AddPiece(a, b, y, yRest, g, gRest, even, odd, all);
+      AddVector(a, b, y, yRest, g, gRest, even, odd, all);
     }
     if constexpr (!kFp32) {
       reg::Add(a, a, b, all);
@@ -213,17 +213,17 @@ class RegisterRows {
   }
 
   __aicore__ inline static void CombineRow(__ubuf__ T* out, reg::UnalignRegForStore& held, Lanes& s,
-                                           __ubuf__ T* y, __ubuf__ T* g, uint16_t pieces,
+                                           __ubuf__ T* y, __ubuf__ T* g, uint16_t vectors,
                                            uint16_t tails, uint32_t tail, LaneMask& stored,
                                            LaneMask& even, LaneMask& odd, LaneMask& all) {
     reg::UnalignRegForLoad yRest;
     reg::UnalignRegForLoad gRest;
     BeginRow(yRest, y, gRest, g);
-    for (uint16_t i = 0; i < pieces; ++i) {
-      CombinePiece(out, held, kPiece, all, s, y, yRest, g, gRest, all, all);
+    for (uint16_t i = 0; i < vectors; ++i) {
+      CombineVector(out, held, kVector, all, s, y, yRest, g, gRest, all, all);
     }
     for (uint16_t i = 0; i < tails; ++i) {
-      CombinePiece(out, held, tail, stored, s, y, yRest, g, gRest, even, odd);
+      CombineVector(out, held, tail, stored, s, y, yRest, g, gRest, even, odd);
     }
   }
 
@@ -232,18 +232,18 @@ class RegisterRows {
     reg::StoreUnAlignPost(end, held, 0);
   }
 
-  // Stores the `count` results of the next piece.
-  __aicore__ inline static void CombinePiece(__ubuf__ T*& out, reg::UnalignRegForStore& held,
-                                             uint32_t count, LaneMask& stored, Lanes& s,
-                                             __ubuf__ T*& y, reg::UnalignRegForLoad& yRest,
-                                             __ubuf__ T*& g, reg::UnalignRegForLoad& gRest,
-                                             LaneMask& even, LaneMask& odd) {
+  // Stores the `count` results of the next vector.
+  __aicore__ inline static void CombineVector(__ubuf__ T*& out, reg::UnalignRegForStore& held,
+                                              uint32_t count, LaneMask& stored, Lanes& s,
+                                              __ubuf__ T*& y, reg::UnalignRegForLoad& yRest,
+                                              __ubuf__ T*& g, reg::UnalignRegForLoad& gRest,
+                                              LaneMask& even, LaneMask& odd) {
     Lanes fa;
     Lanes fb;
     Lanes ya;
     Lanes yb;
-    LoadPiece(fa, fb, g, gRest, even, odd);
-    LoadPiece(ya, yb, y, yRest, even, odd);
+    LoadVector(fa, fb, g, gRest, even, odd);
+    LoadVector(ya, yb, y, yRest, even, odd);
     CombineLanes(fa, ya, s, even);
     if constexpr (kFp32) {
       Store(out, held, fa, count, stored);
@@ -270,8 +270,8 @@ class RegisterRows {
   __aicore__ inline static void Store(__ubuf__ T*& out, reg::UnalignRegForStore& held,
                                       reg::RegTensor<T>& src, uint32_t count, LaneMask& stored) {
     if constexpr (kAligned) {
-      reg::StoreAlign<T, reg::PostLiteral::POST_MODE_UPDATE>(out, src, static_cast<int32_t>(kPiece),
-                                                             stored);
+      reg::StoreAlign<T, reg::PostLiteral::POST_MODE_UPDATE>(out, src,
+                                                             static_cast<int32_t>(kVector), stored);
     } else {
       reg::StoreUnAlign(out, src, held, count);
     }

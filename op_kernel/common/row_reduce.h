@@ -25,21 +25,21 @@
 
 namespace rowreduce {
 
-__aicore__ inline Share ShareOfCore(const RowReduceTilingData& t) {
+__aicore__ inline CoreTiles TilesOfCore(const RowReduceTilingData& t) {
   const int64_t core = AscendC::GetBlockIdx();
   const int64_t first = core * t.coreUnits + Min(core, t.extraCores);
-  return Share{first, first + t.coreUnits + (core < t.extraCores ? 1 : 0), t.tileUnits};
+  return CoreTiles{first, first + t.coreUnits + (core < t.extraCores ? 1 : 0), t.tileUnits};
 }
 
-// GridOfLines makes tiles start on GM lines, or as near to that as their height allows. The first
-// tile of a core is shorter for that.
-__aicore__ inline int64_t GridOfLines(const RowReduceTilingData& t, int64_t unitBytes) {
-  int64_t grid = 1;
-  while (!kWholeBlocksOnly && t.coreUnits > t.tileUnits && t.tileUnits % (2 * grid) == 0 &&
-         unitBytes * grid % kLineBytes != 0) {
-    grid *= 2;
+// LineUnits is how many units are whole GM lines, or as near to that as the height of a tile allows.
+// Tiles start on multiples of it. The first tile of a core is shorter for that.
+__aicore__ inline int64_t LineUnits(const RowReduceTilingData& t, int64_t unitBytes) {
+  int64_t units = 1;
+  while (!kWholeBlocksOnly && t.coreUnits > t.tileUnits && t.tileUnits % (2 * units) == 0 &&
+         unitBytes * units % kLineBytes != 0) {
+    units *= 2;
   }
-  return grid;
+  return units;
 }
 
 __aicore__ inline TileShape TileShapeOf(const RowReduceTilingData& t, uint32_t elementBytes) {
@@ -54,7 +54,7 @@ class Operands {
   // write its results there, if they take the place of an operand.
   __aicore__ inline Operands(GM_ADDR y, GM_ADDR g, GM_ADDR out, const RowReduceTilingData& t,
                              uint64_t end)
-      : inputsPastL2_(t.inputsPastL2), resultsPastL2_(t.resultsPastL2) {
+      : inputsBypassL2_(t.inputsBypassL2), resultsBypassL2_(t.resultsBypassL2) {
     const uint64_t size = static_cast<uint64_t>(t.outer * t.reduce * t.inner);
     y_.SetGlobalBuffer(reinterpret_cast<__gm__ T*>(y), kWholeBlocksOnly ? end : size);
     g_.SetGlobalBuffer(reinterpret_cast<__gm__ T*>(g), kWholeBlocksOnly ? end : size);
@@ -63,18 +63,18 @@ class Operands {
 
   // HintInputs is called before the copies of each tile, or once before all.
   __aicore__ inline void HintInputs() {
-    HintTile(y_, loaded_, inputsPastL2_);
-    HintTile(g_, loaded_++, inputsPastL2_);
+    HintTile(y_, loaded_, inputsBypassL2_);
+    HintTile(g_, loaded_++, inputsBypassL2_);
   }
-  __aicore__ inline void HintResults() { HintTile(out_, stored_++, resultsPastL2_); }
+  __aicore__ inline void HintResults() { HintTile(out_, stored_++, resultsBypassL2_); }
 
   GlobalTensor<T> y_;
   GlobalTensor<T> g_;
   GlobalTensor<T> out_;
 
  private:
-  const int64_t inputsPastL2_;  // leading tiles of this core
-  const int64_t resultsPastL2_;
+  const int64_t inputsBypassL2_;  // leading tiles of this core
+  const int64_t resultsBypassL2_;
   int64_t loaded_ = 0;
   int64_t stored_ = 0;
 };

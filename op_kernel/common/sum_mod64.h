@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums in the order "mod64", of rows that are no multiple of 8: element i is added to partial sum i
-// modulo 64, one turn of 64 elements after the other; then partial sums half of that apart are
-// added, a quarter, and so on. (Rows of more than 255 elements take a larger power of two where
-// they are not RowsAlike: Modulus of row_reduce_ub.h.) Wherever a row starts in UB, the same
+// modulo 64, the next 64 elements after the last 64; then partial sums half of that apart are added,
+// a quarter, and so on. (Rows of more than 255 elements take a larger power of two where a stride
+// does not fit: FitsStride and PartialCount of row_reduce_ub.h.) Wherever a row starts in UB, the same
 // elements meet in the same order, so all layouts give the same bits.
 #ifndef OP_KERNEL_COMMON_SUM_MOD64_H_
 #define OP_KERNEL_COMMON_SUM_MOD64_H_
 
 #include "common/row_reduce_ub.h"
 #include "common/sum_tree.h"
-#include "common/transpose.h"
+#include "common/vector_ops.h"
 
 namespace rowreduce {
 
@@ -27,9 +27,9 @@ class Mod64Rows {
   __aicore__ inline void Init(TPipe* pipe, const RowsUb& ub, uint32_t length, uint32_t pitch) {
     length_ = length;
     pitch_ = pitch;
-    step_ = static_cast<uint32_t>(PeriodOf(pitch)) / pitch;
-    alike_ = RowsAlike(length);
-    modulus_ = static_cast<uint32_t>(TileModulus(length));
+    stride_ = static_cast<uint32_t>(PeriodOf(pitch)) / pitch;
+    fitsStride_ = FitsStride(length);
+    partialCount_ = static_cast<uint32_t>(TilePartialCount(length));
     pipe->InitBuffer(partials_, ub.partials.bytes);
     pipe->InitBuffer(lasts_, ub.lasts.bytes);
     pipe->InitBuffer(transposed_, ub.transposed.bytes);
@@ -48,31 +48,32 @@ class Mod64Rows {
                                           const LocalTensor<Lane>& src, uint32_t rows,
                                           uint32_t lead) {
     const LocalTensor<Lane> partials = partials_.template Get<Lane>();
-    if (alike_ && pitch_ % kBlockLanes == 0 && rows <= kStreams) {
+    if (fitsStride_ && pitch_ % kBlockLanes == 0 && rows <= kStreams) {
       return SumFew(src, rows);
     }
-    if (alike_) {
-      AddAlike(partials, src, rows, lead);
+    if (fitsStride_) {
+      AddByStride(partials, src, rows, lead);
     } else {
-      AddEach(partials, src, rows, lead);
+      AddRowByRow(partials, src, rows, lead);
     }
     if (rows <= kStreams) {
-      return SumFewPartials(partials, modulus_, modulus_, rows, true);
+      return SumFewPartials(partials, partialCount_, partialCount_, rows, true);
     }
     SumPartials(sums, partials, rows);
     return sums;
   }
 
  private:
-  // Rows that are `step_` apart start on the same lane of a block: one instruction takes 64 lanes of all.
-  __aicore__ inline void AddAlike(const LocalTensor<Lane>& partials, const LocalTensor<Lane>& src,
-                                  uint32_t rows, uint32_t lead) const {
+  // Rows that are `stride_` apart start on the same lane of a block: one instruction takes 64 lanes of all.
+  __aicore__ inline void AddByStride(const LocalTensor<Lane>& partials,
+                                     const LocalTensor<Lane>& src, uint32_t rows,
+                                     uint32_t lead) const {
     AscendC::Duplicate(partials, 0.0F, static_cast<int32_t>(rows * kRepeatLanes));
     PipeBarrier<PIPE_V>();
-    const uint8_t apart = Bits8(step_ * kRepeatBlocks);
-    const BinaryRepeatParams p(1, 1, 1, apart, apart, Bits8(step_ * pitch_ / kBlockLanes));
+    const uint8_t apart = Bits8(stride_ * kRepeatBlocks);
+    const BinaryRepeatParams p(1, 1, 1, apart, apart, Bits8(stride_ * pitch_ / kBlockLanes));
     for (uint32_t c = 0; c < kBlockLanes + length_; c += kRepeatLanes) {
-      for (uint32_t r = 0; r < Min(step_, rows); ++r) {
+      for (uint32_t r = 0; r < Min(stride_, rows); ++r) {
         const uint32_t start = lead + r * pitch_;
         const uint32_t first = start % kBlockLanes;
         if (first + length_ <= c) {
@@ -80,35 +81,36 @@ class Mod64Rows {
         }
         const LocalTensor<Lane> sums = partials[r * kRepeatLanes];
         uint64_t mask[2] = {MaskOf(c == 0 ? first : 0, first + length_ - c), 0};
-        Repeat<Op::kAdd>(sums, sums, src[start - first + c], mask, CeilDiv(rows - r, step_), p);
+        Repeat<Op::kAdd>(sums, sums, src[start - first + c], mask, CeilDiv(rows - r, stride_), p);
       }
       PipeBarrier<PIPE_V>();
     }
   }
 
-  // Rows that are not alike are added one by one. Each has two turns of `modulus_` lanes or more.
-  __aicore__ inline void AddEach(const LocalTensor<Lane>& partials, const LocalTensor<Lane>& src,
-                                 uint32_t rows, uint32_t lead) const {
+  // Rows that no stride reaches are added one by one. Each has twice `partialCount_` lanes or more.
+  __aicore__ inline void AddRowByRow(const LocalTensor<Lane>& partials,
+                                     const LocalTensor<Lane>& src, uint32_t rows,
+                                     uint32_t lead) const {
     const uint32_t most = kBlockLanes - 1 + length_;
-    for (uint32_t c = modulus_; c < most; c += modulus_) {
+    for (uint32_t c = partialCount_; c < most; c += partialCount_) {
       for (uint32_t r = 0; r < rows; ++r) {
         const uint32_t start = lead + r * pitch_;
         const uint32_t end = start % kBlockLanes + length_;
         const LocalTensor<Lane> row = src[start / kBlockLanes * kBlockLanes];
-        const LocalTensor<Lane> partial = partials[r * modulus_];
+        const LocalTensor<Lane> partial = partials[r * partialCount_];
         if (c < end) {
-          AscendC::Add(partial, c == modulus_ ? row : partial, row[c],
-                       static_cast<int32_t>(Min(modulus_, end - c)));
+          AscendC::Add(partial, c == partialCount_ ? row : partial, row[c],
+                       static_cast<int32_t>(Min(partialCount_, end - c)));
         }
       }
       PipeBarrier<PIPE_V>();
-      if (c == modulus_) {
+      if (c == partialCount_) {
         DropNeighbours(partials, src, rows, lead);
       }
     }
   }
 
-  // The first turn has taken lanes of the row in front of each; only those of the second turn belong there.
+  // The first `partialCount_` lanes began with some of the row in front of each; only those of the second belong there.
   __aicore__ inline void DropNeighbours(const LocalTensor<Lane>& partials,
                                         const LocalTensor<Lane>& src, uint32_t rows,
                                         uint32_t lead) const {
@@ -119,8 +121,8 @@ class Mod64Rows {
       if (first > 0) {
         drops = true;
         uint64_t mask[2] = {MaskOf(0, first), 0};
-        AscendC::Adds(partials[r * modulus_], src[start - first + modulus_], 0.0F, mask, 1,
-                      AscendC::UnaryRepeatParams(1, 1, kRepeatBlocks, kRepeatBlocks));
+        AscendC::Adds(partials[r * partialCount_], src[start - first + partialCount_], 0.0F, mask,
+                      1, AscendC::UnaryRepeatParams(1, 1, kRepeatBlocks, kRepeatBlocks));
       }
     }
     if (drops) {
@@ -155,7 +157,7 @@ class Mod64Rows {
                                    uint32_t from, uint32_t to, uint32_t rows) const {
     if (from < to) {
       AscendC::Adds(partials[from], src[from], 0.0F, static_cast<uint64_t>(to - from), Bits8(rows),
-                    AscendC::UnaryRepeatParams(1, 1, Bits8(modulus_ / kBlockLanes),
+                    AscendC::UnaryRepeatParams(1, 1, Bits8(partialCount_ / kBlockLanes),
                                                Bits8(pitch_ / kBlockLanes)));
     }
   }
@@ -169,15 +171,16 @@ class Mod64Rows {
     const LocalTensor<Lane> lasts = lasts_.template Get<Lane>();
     LocalTensor<Lane> lanes = src;
     bool inPartials = made;
-    for (uint32_t half = modulus_ / 2; half >= kBlockLanes; half /= 2) {
+    for (uint32_t half = partialCount_ / 2; half >= kBlockLanes; half /= 2) {
       if (width <= half) {
         continue;
       }
       if (!made) {
-        ForRows<Op::kAdd>(partials, modulus_, lanes, pitch, lanes[half], pitch, rows, width - half);
+        ForRows<Op::kAdd>(partials, partialCount_, lanes, pitch, lanes[half], pitch, rows,
+                          width - half);
         CopyLanes(partials, lanes, width - half, half, rows);
         lanes = partials;
-        pitch = modulus_;
+        pitch = partialCount_;
         made = inPartials = true;
       } else if (rows == 1 && half < kRepeatLanes) {
         const LocalTensor<Lane> from = lanes;
@@ -185,7 +188,8 @@ class Mod64Rows {
         inPartials = !inPartials;
         AscendC::Add(lanes, from, from[half], kLanes);
       } else {
-        ForRows<Op::kAdd>(lanes, modulus_, lanes, modulus_, lanes[half], modulus_, rows, half);
+        ForRows<Op::kAdd>(lanes, partialCount_, lanes, partialCount_, lanes[half], partialCount_,
+                          rows, half);
       }
       PipeBarrier<PIPE_V>();
       width = half;
@@ -215,10 +219,10 @@ class Mod64Rows {
   __aicore__ inline void SumPartials(const LocalTensor<Lane>& sums,
                                      const LocalTensor<Lane>& partials, uint32_t rows) {
     const LocalTensor<Lane> lasts = lasts_.template Get<Lane>();
-    for (uint32_t half = modulus_ / 2; half >= kBlockLanes; half /= 2) {
+    for (uint32_t half = partialCount_ / 2; half >= kBlockLanes; half /= 2) {
       const bool last = half == kBlockLanes;
-      ForRows<Op::kAdd>(last ? lasts : partials, last ? kBlockLanes : modulus_, partials, modulus_,
-                        partials[half], modulus_, rows, half);
+      ForRows<Op::kAdd>(last ? lasts : partials, last ? kBlockLanes : partialCount_, partials,
+                        partialCount_, partials[half], partialCount_, rows, half);
       PipeBarrier<PIPE_V>();
     }
     const LocalTensor<Lane> transposed = transposed_.template Get<Lane>();
@@ -236,9 +240,9 @@ class Mod64Rows {
 
   uint32_t length_;
   uint32_t pitch_;
-  uint32_t step_ = 1;  // rows from one row to the next that starts on the same lane of a block
-  bool alike_;         // RowsAlike of a row
-  uint32_t modulus_;
+  uint32_t stride_ = 1;  // rows from one row to the next that starts on the same lane of a block
+  bool fitsStride_;
+  uint32_t partialCount_;
   TBuf<TPosition::VECCALC> partials_;    // partial sums of each row
   TBuf<TPosition::VECCALC> lasts_;       // the last eight of each row
   TBuf<TPosition::VECCALC> transposed_;  // the same, rows along the lanes
@@ -250,7 +254,7 @@ template <typename Lane>
 class Mod64Row {
  public:
   __aicore__ inline void Init(TPipe* pipe, const SharedUb& ub, uint32_t length) {
-    modulus_ = static_cast<uint32_t>(Modulus(length, kChunkModulus));
+    partialCount_ = static_cast<uint32_t>(PartialCount(length, kChunkModulus));
     pipe->InitBuffer(partials_, ub.partials.bytes);
     pipe->InitBuffer(twice_, ub.twice.bytes);
     pipe->InitBuffer(offsets_, ub.offsets.bytes);
@@ -266,19 +270,19 @@ class Mod64Row {
   __aicore__ inline Matrix Add(const LocalTensor<Lane>& src, uint32_t count, uint32_t most) {
     const LocalTensor<Lane> partials = partials_.template Get<Lane>();
     uint32_t done = 0;
-    if (count >= 2 * modulus_) {
-      AscendC::Add(partials, src, src[modulus_], static_cast<int32_t>(modulus_));
-      done = 2 * modulus_;
+    if (count >= 2 * partialCount_) {
+      AscendC::Add(partials, src, src[partialCount_], static_cast<int32_t>(partialCount_));
+      done = 2 * partialCount_;
     } else {
-      AscendC::Duplicate(partials, 0.0F, static_cast<int32_t>(modulus_));
+      AscendC::Duplicate(partials, 0.0F, static_cast<int32_t>(partialCount_));
     }
     PipeBarrier<PIPE_V>();
-    for (; done < count; done += modulus_) {
+    for (; done < count; done += partialCount_) {
       AscendC::Add(partials, partials, src[done],
-                   static_cast<int32_t>(Min(modulus_, count - done)));
+                   static_cast<int32_t>(Min(partialCount_, count - done)));
       PipeBarrier<PIPE_V>();
     }
-    uint32_t width = modulus_;
+    uint32_t width = partialCount_;
     for (; width > most; width /= 2) {
       AscendC::Add(partials, partials, partials[width / 2], static_cast<int32_t>(width / 2));
       PipeBarrier<PIPE_V>();
@@ -301,7 +305,7 @@ class Mod64Row {
   }
 
  private:
-  uint32_t modulus_;
+  uint32_t partialCount_;
   TBuf<TPosition::VECCALC> partials_;
   TBuf<TPosition::VECCALC> twice_;  // the partial sums, two times in a row, and from lane `lead` on
   TBuf<TPosition::VECCALC> offsets_;  // byte offsets of lanes

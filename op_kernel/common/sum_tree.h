@@ -10,24 +10,24 @@
 
 namespace rowreduce {
 
-// Adds the right half of each row to its left half, in units of `unit` lanes, until a row has at most `stop` lanes. An odd
-// unit of many is added to the first one; an odd unit of few stays in the middle for the next round, which saves an
-// instruction. `scratch` holds rows * width / 2 lanes; it may be src where rows == 1.
-__aicore__ inline Matrix FoldRows(const LocalTensor<float>& src, uint32_t pitch, uint32_t width,
-                                  uint32_t unit, uint32_t stop, uint32_t rows,
-                                  const LocalTensor<float>& scratch) {
+// Adds the right half of each row to its left half, until a row has at most `stop` lanes. Halves are multiples of `multiple`
+// lanes. If one is left over, it is added to the first one of a long row; that of a short row stays in the middle for the next
+// halving, which saves an instruction. `scratch` holds rows * width / 2 lanes; it may be src where rows == 1.
+__aicore__ inline Matrix AddHalves(const LocalTensor<float>& src, uint32_t pitch, uint32_t width,
+                                   uint32_t multiple, uint32_t stop, uint32_t rows,
+                                   const LocalTensor<float>& scratch) {
   Matrix f{src, pitch, width};
-  const uint32_t scratchPitch = width / unit / 2 * unit;
+  const uint32_t scratchPitch = width / multiple / 2 * multiple;
   for (bool first = true; f.width > stop; first = false) {
-    const uint32_t half = f.width / unit / 2 * unit;
-    const bool odd = f.width > 2 * half;
-    const bool stays = odd && !first && f.width <= kFewFoldUnits * unit;
-    const uint32_t kept = stays ? half + unit : half;
+    const uint32_t half = f.width / multiple / 2 * multiple;
+    const bool over = f.width > 2 * half;
+    const bool stays = over && !first && f.width <= kShortTree * multiple;
+    const uint32_t kept = stays ? half + multiple : half;
     ForRows<Op::kAdd>(scratch, scratchPitch, f.lanes, f.pitch, f.lanes[kept], f.pitch, rows, half);
     PipeBarrier<PIPE_V>();
-    if (odd && !stays) {
+    if (over && !stays) {
       ForRows<Op::kAdd>(scratch, scratchPitch, scratch, scratchPitch, f.lanes[2 * half], f.pitch,
-                        rows, unit);
+                        rows, multiple);
       PipeBarrier<PIPE_V>();
     }
     f = Matrix{scratch, scratchPitch, kept};
@@ -35,15 +35,16 @@ __aicore__ inline Matrix FoldRows(const LocalTensor<float>& src, uint32_t pitch,
   return f;
 }
 
-// FoldRows for one long row. Its halves start in different bank groups of UB where `unit` allows; what lies between them
-// waits for the next round. The last unit may be shorter. `scratch` holds half of the row in whole units and 128 lanes
-// more; it may be src.
-__aicore__ inline Matrix FoldRow(const LocalTensor<float>& src, uint32_t width, uint32_t unit,
-                                 uint32_t stop, const LocalTensor<float>& scratch) {
+// AddHalvesOfRow does so for one long row. Its halves start in different bank groups of UB where `multiple` allows; what lies
+// between them waits for the next halving. The last multiple may be shorter. `scratch` holds half of the row in whole multiples
+// and 128 lanes more; it may be src.
+__aicore__ inline Matrix AddHalvesOfRow(const LocalTensor<float>& src, uint32_t width,
+                                        uint32_t multiple, uint32_t stop,
+                                        const LocalTensor<float>& scratch) {
   Matrix f{src, width, width};
   while (f.width > stop) {
-    uint32_t kept = CeilDiv(f.width, 2 * unit) * unit;
-    if (f.width > kFoldApartLanes && kRepeatLanes % unit == 0) {
+    uint32_t kept = CeilDiv(f.width, 2 * multiple) * multiple;
+    if (f.width > kHalvesApartLanes && kRepeatLanes % multiple == 0) {
       kept = AlignUp(kept + kRepeatLanes, 2 * kRepeatLanes) - kRepeatLanes;
     }
     const uint32_t added = f.width - kept;
@@ -73,8 +74,9 @@ __aicore__ inline void SumBlocks(const LocalTensor<float>& sums, const LocalTens
     PipeBarrier<PIPE_ALL>();
     return;
   }
-  for (uint32_t r = 0; r < rows; r += kTurnRows) {
-    SumTurnedBlocks(sums[r], src[r * apart * kBlockLanes], apart, Min(kTurnRows, rows - r), spare);
+  for (uint32_t r = 0; r < rows; r += kSpreadRows) {
+    SumBlocksByWords(sums[r], src[r * apart * kBlockLanes], apart, Min(kSpreadRows, rows - r),
+                     spare);
     PipeBarrier<PIPE_V>();
   }
 #else
@@ -119,10 +121,10 @@ __aicore__ inline void SumRows(const LocalTensor<float>& sums, const LocalTensor
     return;
   }
 #if OP_KERNEL_NO_FLOAT_REDUCE
-  const Matrix f = FoldRows(src, pitch, width, kBlockLanes, kBlockLanes, rows, scratch);
+  const Matrix f = AddHalves(src, pitch, width, kBlockLanes, kBlockLanes, rows, scratch);
   SumBlocks(sums, f.lanes, f.pitch / kBlockLanes, rows, spare);
 #else
-  const Matrix f = FoldRows(src, pitch, width, kBlockLanes, kRepeatLanes, rows, scratch);
+  const Matrix f = AddHalves(src, pitch, width, kBlockLanes, kRepeatLanes, rows, scratch);
   for (uint32_t r = 0; r < rows; r += kMaxRepeat) {
     AscendC::WholeReduceSum<float>(sums[r], f.lanes[r * f.pitch], static_cast<int32_t>(f.width),
                                    static_cast<int32_t>(Min(kMaxRepeat, rows - r)), 1, 1,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// This file has vector instructions over matrices of fp32 in UB: rows at a pitch, and products of
-// rows with one value each. A pitch is the number of lanes from one row to the next.
+// This file has vector instructions over matrices of fp32 in UB: rows at a pitch, products of rows
+// with one value each, and transpositions. A pitch is the number of lanes from one row to the next.
 #ifndef OP_KERNEL_COMMON_VECTOR_OPS_H_
 #define OP_KERNEL_COMMON_VECTOR_OPS_H_
 
@@ -30,8 +30,9 @@ __aicore__ inline void Repeat(const LocalTensor<float>& dst, const LocalTensor<f
   }
 }
 
-// Rows are narrow where a repeat for each of them would leave half of its lanes without work.
-__aicore__ inline bool IsNarrow(uint32_t rows, uint32_t lanes) {
+// ByBlocks says whether a repeat takes a block of each of eight rows: one for each row would leave half of its lanes
+// without work.
+__aicore__ inline bool ByBlocks(uint32_t rows, uint32_t lanes) {
   return lanes % kBlockLanes == 0 && 2 * lanes <= kRepeatLanes && rows >= 4 * kRepeatBlocks;
 }
 
@@ -62,7 +63,7 @@ __aicore__ inline void ForRows(const LocalTensor<float>& dst, uint32_t dstPitch,
   constexpr uint32_t kMaxPitch = kMaxRepeatStride * kBlockLanes;
   // Blocks a repeat apart lie in one or two bank groups of UB and wait for each other.
   const bool overBanks = aPitch % kRepeatLanes != 0 && bPitch % kRepeatLanes != 0;
-  if (IsNarrow(rows, lanes) && overBanks &&
+  if (ByBlocks(rows, lanes) && overBanks &&
       Max(dstPitch, Max(aPitch, bPitch)) * kRepeatBlocks <= kMaxPitch) {
     for (uint32_t c = 0; c < lanes; c += kBlockLanes) {
       ForBlocks<op>(dst[c], dstPitch / kBlockLanes, a[c], aPitch / kBlockLanes, b[c],
@@ -72,11 +73,11 @@ __aicore__ inline void ForRows(const LocalTensor<float>& dst, uint32_t dstPitch,
   }
   // An instruction for 64 columns writes between those of the one before it, and waits for that one.
   const uint32_t columns = CeilDiv(lanes, kRepeatLanes);
-  const uint32_t waits = columns > 1 ? kDrainCycles : 0;
-  const uint32_t part = lanes % kRepeatLanes > 0 ? kPartCycles : 0;
+  const uint32_t drain = columns > 1 ? kDrainCycles : 0;
+  const uint32_t rest = lanes % kRepeatLanes > 0 ? kPartCycles : 0;
   const bool byColumns =
       dstPitch <= kMaxPitch && aPitch <= kMaxPitch && bPitch <= kMaxPitch &&
-      columns * (rows + waits) + part < rows * (Max(columns, kIssueCycles) + part);
+      columns * (rows + drain) + rest < rows * (Max(columns, kIssueCycles) + rest);
   if (byColumns) {
     const BinaryRepeatParams p(1, 1, 1, Bits8(dstPitch / kBlockLanes), Bits8(aPitch / kBlockLanes),
                                Bits8(bPitch / kBlockLanes));
@@ -196,6 +197,95 @@ __aicore__ inline void ZeroColumns(const LocalTensor<float>& a, uint32_t pitch, 
                          static_cast<uint64_t>(Min(kRepeatLanes, lanes - c)), Bits8(count), 1,
                          Bits8(count > 1 ? blocks : 0));
     }
+  }
+}
+
+// The functions below transpose 16 streams of elements in UB, each of which starts on a block, by
+// TransDataTo5HD in the form that takes addresses. (CANN's CPU debug check of the form with tensors
+// wants a whole repeat stride behind the last repeat.)
+
+// positions[16 p + i] = streams[i * length + p]
+template <typename B>
+__aicore__ inline void StreamsToLanes(const LocalTensor<B>& positions,
+                                      const LocalTensor<B>& streams, uint32_t length) {
+  constexpr uint32_t kElements = kBlockBytes / sizeof(B);
+  uint64_t to[kStreams];
+  uint64_t from[kStreams];
+  for (uint32_t i = 0; i < kStreams; ++i) {
+    to[i] = AddressOf(positions[i * kElements]);
+    from[i] = AddressOf(streams[i * length]);
+  }
+  const uint32_t repeats = length / kElements;
+  const bool one = repeats == 1;  // strides would shift the start of a single repeat
+  AscendC::TransDataTo5HD<B>(
+      to, from,
+      AscendC::TransDataTo5HDParams(false, false, Bits8(repeats),
+                                    static_cast<uint16_t>(one ? 0 : kStreams),
+                                    static_cast<uint16_t>(one ? 0 : 1)));
+}
+
+// lanes[128 g + 16 p + i] = blocks[128 g + 8 i + p]: 16 blocks of fp32 each become 8 vectors of 16 lanes.
+__aicore__ inline void BlocksToLanes(const LocalTensor<float>& lanes,
+                                     const LocalTensor<float>& blocks, uint32_t groups) {
+  uint64_t to[kStreams];
+  uint64_t from[kStreams];
+  for (uint32_t i = 0; i < kStreams; ++i) {
+    to[i] = AddressOf(lanes[i * kBlockLanes]);
+    from[i] = AddressOf(blocks[i * kBlockLanes]);
+  }
+  const uint16_t apart = groups == 1 ? 0 : kStreams;  // as in StreamsToLanes
+  AscendC::TransDataTo5HD<float>(
+      to, from, AscendC::TransDataTo5HDParams(false, false, Bits8(groups), apart, apart));
+}
+
+// This form takes the first blocks of at most 16 rows.
+__aicore__ inline void BlocksToLanes(const LocalTensor<float>& lanes,
+                                     const LocalTensor<float>& rows, uint32_t pitch,
+                                     uint32_t count) {
+  uint64_t to[kStreams];
+  uint64_t from[kStreams];
+  for (uint32_t i = 0; i < kStreams; ++i) {
+    to[i] = AddressOf(lanes[i * kBlockLanes]);
+    from[i] = AddressOf(rows[Min(i, count - 1) * pitch]);
+  }
+  AscendC::TransDataTo5HD<float>(to, from, AscendC::TransDataTo5HDParams(false, false, 1, 0, 0));
+}
+
+// streams[i * length + p] = positions[16 p + i] for 16 * repeats positions. One instruction makes as many streams as a
+// block has elements.
+template <typename B>
+__aicore__ inline void LanesToStreams(const LocalTensor<B>& streams,
+                                      const LocalTensor<B>& positions, uint32_t length,
+                                      uint32_t repeats) {
+  constexpr uint32_t kElements = kBlockBytes / sizeof(B);
+  // Blocks of a position, and of 16 elements of a stream.
+  constexpr uint32_t kBlocks = kStreams / kElements;
+  const bool one = repeats == 1;
+  for (uint32_t block = 0; block < kBlocks; ++block) {
+    uint64_t to[kStreams];
+    uint64_t from[kStreams];
+    for (uint32_t i = 0; i < kStreams; ++i) {
+      const uint32_t stream = block * kElements + i / kBlocks;
+      to[i] = AddressOf(streams[stream * length + i % kBlocks * kElements]);
+      from[i] = AddressOf(positions[i * kStreams + block * kElements]);
+    }
+    AscendC::TransDataTo5HD<B>(
+        to, from,
+        AscendC::TransDataTo5HDParams(false, false, Bits8(repeats),
+                                      static_cast<uint16_t>(one ? 0 : kBlocks),
+                                      static_cast<uint16_t>(one ? 0 : kStreams * kBlocks)));
+  }
+}
+
+// This form takes all positions of the streams.
+template <typename B>
+__aicore__ inline void LanesToStreams(const LocalTensor<B>& streams,
+                                      const LocalTensor<B>& positions, uint32_t length) {
+  LanesToStreams(streams, positions, length, length / kStreams);
+  if (length % kStreams != 0) {  // the last 16 positions, some of them once more
+    const uint32_t last = length - kStreams;
+    PipeBarrier<PIPE_V>();
+    LanesToStreams(streams[last], positions[last * kStreams], length, 1);
   }
 }
 

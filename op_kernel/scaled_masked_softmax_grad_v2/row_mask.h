@@ -85,7 +85,7 @@ class RowMask {
         pitch_(rowreduce::WholeBlocks<uint8_t>(length_)) {
     gm_.SetGlobalBuffer(reinterpret_cast<__gm__ uint8_t*>(mask),
                         static_cast<uint64_t>(t.mask.rows) * length_);
-    if (t.rows.inputsPastL2 > 0 && t.mask.rows == t.rows.outer) {  // no mask row is read twice
+    if (t.rows.inputsBypassL2 > 0 && t.mask.rows == t.rows.outer) {  // no mask row is read twice
       gm_.SetL2CacheHint(AscendC::CacheMode::CACHE_MODE_DISABLE);
     }
     const rowreduce::UbBuffer ub =

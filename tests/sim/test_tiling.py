@@ -30,7 +30,7 @@ ROOT = Path(__file__).resolve().parents[2]
 UB_REPORTED = 196352  # PlatformAscendC on the 2201 architecture
 UB_USABLE = 184 * 1024
 PADDED, SHARED_ROWS, COLUMNS, SHARED_COLUMNS, TRANSPOSED, PACKED = range(1, 7)
-PAIR, MASK, MASK_RUNS = 0, 1, 2  # RowStreams
+PAIR, MASK, MASK_RUNS = 0, 1, 2  # RowInputs
 
 SHIM = """
 #include <cstdio>
@@ -48,7 +48,7 @@ extern "C" int Plan(const int64_t* dims, int64_t rank, int64_t axis, uint32_t by
     error = optiling::MakeRowReducePlan("softmax_grad", view, bytes,
                                         {"Ascend910B2", cores, ub, events, wholeBlocks, registers},
                                         &plan,
-                                        static_cast<optiling::RowStreams>(masked));
+                                        static_cast<optiling::RowInputs>(masked));
   }
   std::snprintf(why, n, "%s", error.c_str());
   if (!error.empty()) return 1;
@@ -97,15 +97,15 @@ class Plan:
     tileLanes: int
     sideRows: int
     sideLanes: int
-    inputsPastL2: int
-    resultsPastL2: int
+    inputsBypassL2: int
+    resultsBypassL2: int
     chunk: int
-    ring: int
-    resident: int
+    chunkBuffers: int
+    keptChunks: int
     partChunks: int
-    share: int
-    late: int
-    slots: int
+    pieces: int
+    roundsLate: int
+    workspaceUnits: int
 
     def slab(self) -> int:
         """Elements of one a of [A, R, B]."""
@@ -123,14 +123,14 @@ class Plan:
         return self.outer * self.colTiles
 
     def pieces_of(self, core: int) -> list[tuple[int, int]]:
-        """The shares of units that a core takes, a round each, as the kernel computes them."""
-        rounds = range(-(-self.units() * self.share // self.cores))
-        pieces = [turn * self.cores + (core + turn) % self.cores for turn in rounds]
-        return [divmod(at, self.share) for at in pieces if at < self.units() * self.share]
+        """The pieces of units that a core takes, a round each, as the kernel computes them."""
+        rounds = range(-(-self.units() * self.pieces // self.cores))
+        pieces = [at * self.cores + (core + at) % self.cores for at in rounds]
+        return [divmod(at, self.pieces) for at in pieces if at < self.units() * self.pieces]
 
     def end_of(self, unit: int) -> int:
         """The round of its last piece."""
-        return ((unit + 1) * self.share - 1) // self.cores
+        return ((unit + 1) * self.pieces - 1) // self.cores
 
     def units_of(self, core: int) -> range:
         """The units that a core handles, as the kernel computes them."""
@@ -145,7 +145,7 @@ class Plan:
 
     def reduced_by(self, piece: int) -> range:
         """What of the reduction axis a piece of a unit has."""
-        mine = -(-self.parts() // self.share) * self.partChunks * self.chunk
+        mine = -(-self.parts() // self.pieces) * self.partChunks * self.chunk
         first = piece * mine
         return range(min(first, self.axis()), min(first + mine, self.axis()))
 
@@ -245,25 +245,25 @@ def pad(length: int, size: int) -> int:
 
 
 def is_whole(p: Plan, size: int) -> bool:
-    """Whether streams of short slabs are whole blocks, and a tile is one piece."""
+    """Whether streams of short slabs are whole blocks, and one copy takes a tile."""
     count = p.tileUnits // 16 * p.slab()
     return count * size % 32 == 0 and count >= 16
 
 
 def tiles_of(p: Plan, core: int, size: int) -> list[range]:
     """The units of each tile, as the kernel computes them."""
-    grid = 1
-    pieces = p.path == PACKED or p.path == PADDED and p.reduce % 8 == 0
-    pieces = pieces or p.path == TRANSPOSED and is_whole(p, size)
-    if pieces and p.coreUnits > p.tileUnits:
-        while p.tileUnits % (2 * grid) == 0 and p.slab() * size * grid % 512:
-            grid *= 2
-        assert p.path != TRANSPOSED or p.slab() * size * grid % 512 == 0
-        assert p.path != PACKED or p.slab() * size * grid % 32 == 0 or p.tileUnits < 8
+    align = 1
+    one_copy = p.path == PACKED or p.path == PADDED and p.reduce % 8 == 0
+    one_copy = one_copy or p.path == TRANSPOSED and is_whole(p, size)
+    if one_copy and p.coreUnits > p.tileUnits:
+        while p.tileUnits % (2 * align) == 0 and p.slab() * size * align % 512:
+            align *= 2
+        assert p.path != TRANSPOSED or p.slab() * size * align % 512 == 0
+        assert p.path != PACKED or p.slab() * size * align % 32 == 0 or p.tileUnits < 8
     todo = p.units_of(core)
     tiles, start = [], todo.start
     while start < todo.stop:
-        end = min(start + p.tileUnits - start % grid, todo.stop)
+        end = min(start + p.tileUnits - start % align, todo.stop)
         tiles.append(range(start, end))
         start = end
     return tiles
@@ -271,16 +271,16 @@ def tiles_of(p: Plan, core: int, size: int) -> list[range]:
 
 def check_rounds(p: Plan) -> None:
     """Sums are there when a core awaits them, and nobody reads a place that is written again."""
-    assert p.late * p.resident <= p.ring - p.resident
-    if p.share == 1:
+    assert p.roundsLate * p.keptChunks <= p.chunkBuffers - p.keptChunks
+    if p.pieces == 1:
         return
-    units = range(min(p.units(), 3 * p.slots))
+    units = range(min(p.units(), 3 * p.workspaceUnits))
     for unit in units:
-        begin, end = unit * p.share // p.cores, p.end_of(unit)
-        assert end <= begin + p.late  # no core waits for a round that it has not begun
+        begin, end = unit * p.pieces // p.cores, p.end_of(unit)
+        assert end <= begin + p.roundsLate  # no core waits for a round that it has not begun
         # Cores that write into the place of a unit saw everyone write what is six rounds older.
-        if unit >= p.slots:
-            assert p.end_of(unit - p.slots) <= begin - 6
+        if unit >= p.workspaceUnits:
+            assert p.end_of(unit - p.workspaceUnits) <= begin - 6
 
 
 def check_limits(
@@ -297,30 +297,32 @@ def check_limits(
     narrow = size == 2 and p.path != TRANSPOSED
     assert p.tileLanes % 128 == (0 if narrow else 64)
     assert p.tileLanes * max(4, 2 * size) < 2**21  # a copy's block length
-    if p.ring:
+    if p.chunkBuffers:
         if p.path == SHARED_ROWS and p.reduce % (32 // size) and not whole_blocks:  # packed
             assert p.chunk + 64 // size <= p.tileLanes
         assert p.chunk >= 1
         assert p.tileUnits == 1
         assert p.parts() <= 48
-        assert p.cores <= p.share * p.units()
-        mine = min(p.chunks(), -(-p.parts() // p.share) * p.partChunks)
-        assert p.resident == mine if mine <= p.ring else p.resident == p.ring - 2
+        assert p.cores <= p.pieces * p.units()
+        mine = min(p.chunks(), -(-p.parts() // p.pieces) * p.partChunks)
+        assert (
+            p.keptChunks == mine if mine <= p.chunkBuffers else p.keptChunks == p.chunkBuffers - 2
+        )
         if whole_blocks:
-            assert p.parts() == p.share == 1 and p.late == p.slots == 0
+            assert p.parts() == p.pieces == 1 and p.roundsLate == p.workspaceUnits == 0
         else:
-            assert 4 <= p.ring <= 7  # and one event id for the sums
+            assert 4 <= p.chunkBuffers <= 7  # and one event id for the sums
             # No core comes without a part, and no fewer cores would do.
-            assert p.reduced_by(p.share - 1)
-            at_once = min(p.parts(), cores) if p.share < p.parts() else p.parts()
-            assert -(-p.parts() // p.share) == -(-p.parts() // at_once)
+            assert p.reduced_by(p.pieces - 1)
+            at_once = min(p.parts(), cores) if p.pieces < p.parts() else p.parts()
+            assert -(-p.parts() // p.pieces) == -(-p.parts() // at_once)
             check_rounds(p)
     else:
         assert p.coreUnits >= 1
         assert p.units() == p.cores * p.coreUnits + p.extraCores
         assert 0 <= p.extraCores < p.cores
-        assert p.chunk == p.resident == p.partChunks == 0
-        assert p.share == 1
+        assert p.chunk == p.keptChunks == p.partChunks == 0
+        assert p.pieces == 1
     if p.path == TRANSPOSED:
         assert p.inner == 1 or p.inner % (32 // size)
         slabs, rest = divmod(p.tileUnits, 16)  # of each stream
@@ -405,17 +407,17 @@ def test_whole_block_copies_have_a_block_to_store(plan: PlanFunction, events: in
             cores, block = rng.choice((1, 7, 32)), 32 // size
             p = plan(dims, axis, size, cores, 2**18, whole_blocks=True, events=events)
             assert p.ub <= 248 * 1024
-            assert p.share == 1
+            assert p.pieces == 1
             assert p.tileUnits * p.inner * p.reduce >= block or p.coreUnits <= p.tileUnits
-            if p.cores > 1 and not p.ring:
+            if p.cores > 1 and not p.chunkBuffers:
                 assert p.coreUnits * p.reduce * p.inner >= block * p.colTiles
             if p.path in (COLUMNS, SHARED_COLUMNS) and p.colTiles > 1:
                 assert min(p.colTile, p.inner - (p.colTiles - 1) * p.colTile) >= block, dims
-            if p.ring:
+            if p.chunkBuffers:
                 rest = p.reduce - (p.chunks() - 1) * p.chunk
                 assert rest * p.inner >= block, dims
                 assert p.parts() == 1
-                assert 0 <= p.resident <= p.ring == events - 2
+                assert 0 <= p.keptChunks <= p.chunkBuffers == events - 2
                 assert p.path == SHARED_COLUMNS or p.chunk % 64 == 0
 
 
@@ -479,13 +481,13 @@ def test_every_element_is_handled_once(plan: PlanFunction) -> None:
         seen = [0] * (p.outer * p.slab())
         width = p.colTile if p.path in (COLUMNS, SHARED_COLUMNS) and not p.sideRows else p.width()
         for core in range(p.cores):
-            steps = p.pieces_of(core) if p.ring else []
-            for tile in [] if p.ring else tiles_of(p, core, size):
+            steps = p.pieces_of(core) if p.chunkBuffers else []
+            for tile in [] if p.chunkBuffers else tiles_of(p, core, size):
                 assert 1 <= len(tile) <= p.tileUnits
                 steps += [(unit, 0) for unit in tile]
             for unit, piece in steps:
                 outer, column = divmod(unit, p.colTiles)
-                for r in p.reduced_by(piece) if p.ring else range(p.axis()):
+                for r in p.reduced_by(piece) if p.chunkBuffers else range(p.axis()):
                     row = r * p.width()
                     last = min((column + 1) * width, p.width(), p.slab() - row)
                     for c in range(column * width, last):
@@ -532,10 +534,10 @@ def test_cores_that_share_take_each_part_once(plan: PlanFunction, cores: int) ->
     for most in (1000, 20000, 10**6):
         for dims, axis, size in random_cases(most, 1000, most):
             p = plan(dims, axis, size, cores)
-            if p.ring == 0:
+            if p.chunkBuffers == 0:
                 continue
-            shared += p.share > 1
-            pieces = [p.reduced_by(piece) for piece in range(p.share)]
+            shared += p.pieces > 1
+            pieces = [p.reduced_by(piece) for piece in range(p.pieces)]
             assert pieces[0].start == 0, dims
             assert pieces[-1].stop == p.axis(), dims
             for piece, following in itertools.pairwise(pieces):
@@ -543,7 +545,7 @@ def test_cores_that_share_take_each_part_once(plan: PlanFunction, cores: int) ->
                 assert piece.stop == following.start, dims
             if p.units() < 5000:
                 taken = [piece for core in range(p.cores) for piece in p.pieces_of(core)]
-                every = itertools.product(range(p.units()), range(p.share))
+                every = itertools.product(range(p.units()), range(p.pieces))
                 assert sorted(taken) == list(every), dims
     assert shared > 100 or cores == 1
 
@@ -561,13 +563,16 @@ def test_order_of_additions_ignores_cores_and_outer_size(plan: PlanFunction) -> 
         alike = (PACKED, TRANSPOSED) if a.inner == 1 else ()
         paths = [PADDED if each.path in alike else each.path for each in (a, b)]
         assert paths[0] == paths[1], (dims, axis)
-        assert (a.chunk, a.ring) == (b.chunk, b.ring), (dims, axis)
-        assert (a.partChunks, a.ring and a.colTile) == (b.partChunks, b.ring and b.colTile), dims
+        assert (a.chunk, a.chunkBuffers) == (b.chunk, b.chunkBuffers), (dims, axis)
+        assert (a.partChunks, a.chunkBuffers and a.colTile) == (
+            b.partChunks,
+            b.chunkBuffers and b.colTile,
+        ), dims
 
 
 def test_few_bytes_use_few_cores_and_many_use_all(plan: PlanFunction) -> None:
     assert plan((1, 32), -1, 4).cores == 1
-    assert plan((48, 4), -1, 4).cores == 3  # the third starts two turns of 128 bytes late
+    assert plan((48, 4), -1, 4).cores == 3  # the third starts when 256 bytes could be done
     assert plan((16, 128), -1, 4).cores == plan((16, 128), -1, 2).cores == 8  # arithmetic is fp32
     assert plan((4096, 4096), -1, 4).cores == 48
     assert plan((4096, 4096), 0, 2).cores >= 40
@@ -590,8 +595,8 @@ def test_columns_that_one_core_can_hold_are_not_shared(plan: PlanFunction, size:
         p = plan((64, reduce, 1024), 1, size)
         assert p.colTile * size % 256 == 0, p
         if p.path == SHARED_COLUMNS:
-            assert p.share == 1, p
-            assert p.resident == p.chunks(), p
+            assert p.pieces == 1, p
+            assert p.keptChunks == p.chunks(), p
 
 
 @pytest.mark.parametrize("size", [2, 4])
@@ -606,9 +611,9 @@ def test_rows_that_one_core_cannot_hold_are_read_once(plan: PlanFunction, size: 
         ((8, 15000, 64), 1),
     ):
         p = plan(dims, axis, size)
-        mine = -(-p.parts() // p.share) * p.partChunks
-        assert p.share > 1, dims
-        assert p.resident >= min(mine, p.chunks()), dims
+        mine = -(-p.parts() // p.pieces) * p.partChunks
+        assert p.pieces > 1, dims
+        assert p.keptChunks >= min(mine, p.chunks()), dims
 
 
 def test_offsets_beyond_32_bits(plan: PlanFunction) -> None:
@@ -748,9 +753,12 @@ def test_the_plan_has_the_ub_that_the_kernel_uses(
         facts = dict(UB_SOCS[soc])
         made = plan(dims, axis, dtypes.parse(dtype).numpy.itemsize, **facts)
         assert made.path == told["tilingKey"], (dims, made)
-        assert {name: told["tiling"][name] for name in ("tileUnits", "tileLanes", "ring")} == {
-            name: getattr(made, name) for name in ("tileUnits", "tileLanes", "ring")
-        }, (dims, made)
+        assert {
+            name: told["tiling"][name] for name in ("tileUnits", "tileLanes", "chunkBuffers")
+        } == {name: getattr(made, name) for name in ("tileUnits", "tileLanes", "chunkBuffers")}, (
+            dims,
+            made,
+        )
         found = profile_op(device, spec, dims, dtypes.parse(dtype), attrs)
         assert found.kernel["ubPeakBytes"] == made.ub, (dims, made)
         taken = [choice["layout"] for choice in told["choices"] if choice["taken"]]

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// These functions read what a tiling needs from its context before the pure part takes over.
-#ifndef OP_HOST_COMMON_PLATFORM_FACTS_H_
-#define OP_HOST_COMMON_PLATFORM_FACTS_H_
+// This file has what every registered tiling function needs beside its own arithmetic: it reads the facts of the SoC and the
+// inputs from the context, and prints tiling data as JSON.
+#ifndef OP_HOST_COMMON_TILING_CONTEXT_H_
+#define OP_HOST_COMMON_TILING_CONTEXT_H_
 
 #include <cstdint>
+#include <cstdio>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -45,15 +48,15 @@ inline uint32_t ElementBytes(gert::TilingContext* context, const char* tensor, g
   }
 }
 
-// AlikeInputs are inputs of one shape and one dtype.
-struct AlikeInputs {
+// SameInputs are inputs of one shape and one dtype.
+struct SameInputs {
   const gert::Shape* shape = nullptr;
   uint32_t elementBytes = 0;
 };
 
 // Reads the first inputs, named in their order. Reports what is wrong before it fails.
-inline ge::graphStatus ReadAlikeInputs(gert::TilingContext* context,
-                                       const std::vector<const char*>& names, AlikeInputs* inputs) {
+inline ge::graphStatus ReadSameInputs(gert::TilingContext* context,
+                                      const std::vector<const char*>& names, SameInputs* inputs) {
   const gert::CompileTimeTensorDesc* first = nullptr;
   for (size_t i = 0; i < names.size(); ++i) {
     const gert::StorageShape* shape = context->GetInputShape(i);
@@ -94,6 +97,49 @@ inline ge::graphStatus ReadSocFacts(gert::TilingContext* context, SocFacts* soc)
   return ge::GRAPH_SUCCESS;
 }
 
+struct NoCompileInfo {};
+
+// ParseNothing does nothing: all that a tiling function of these families needs comes with its
+// context.
+inline ge::graphStatus ParseNothing(gert::TilingParseContext* /* context */) {
+  return ge::GRAPH_SUCCESS;
+}
+
+// TILING_FIELD_JSON writes a field of tiling data as JSON: `"name":value,`. The lists of fields are
+// macros (ROW_REDUCE_TILING_FIELDS), so that no name is written twice.
+#define TILING_FIELD_JSON(name) text += "\"" #name "\":" + std::to_string(data.name) + ",";
+
+// JsonNumber writes a number as JSON. NaN and Inf, which JSON does not have, become strings.
+inline std::string JsonNumber(float value) {
+  char text[48];
+  std::snprintf(text, sizeof(text), value - value == 0 ? "%.9g" : "\"%g\"",
+                static_cast<double>(value));
+  return text;
+}
+
+// Copies text into json. Returns its length without the terminator, or -1 when it does not fit.
+inline int64_t PutJson(const std::string& text, char* json, uint64_t jsonSize) {
+  if (json == nullptr || text.size() >= jsonSize) {
+    return -1;
+  }
+  std::memcpy(json, text.c_str(), text.size() + 1);
+  return static_cast<int64_t>(text.size());
+}
+
+// TilingJson is the body of <OpType>TilingJson. `fields` turns data into `"name":value,` ...
+template <typename Data, typename Fields>
+int64_t TilingJson(const void* data, uint64_t size, char* json, uint64_t jsonSize,
+                   const Fields& fields) {
+  if (data == nullptr || size != sizeof(Data)) {
+    return -1;
+  }
+  Data copy;
+  std::memcpy(&copy, data, sizeof(copy));
+  std::string text = fields(copy);
+  text.pop_back();  // the last comma
+  return PutJson("{" + text + "}", json, jsonSize);
+}
+
 }  // namespace optiling
 
-#endif  // OP_HOST_COMMON_PLATFORM_FACTS_H_
+#endif  // OP_HOST_COMMON_TILING_CONTEXT_H_
