@@ -16,6 +16,7 @@ from aclgrad.findings import ERROR, Finding, Place
 from aclgrad.project import building, running
 from aclgrad.project.definition_rules import dtypes_place
 from aclgrad.project.entry import entries
+from aclgrad.project.sources import SourcesError
 from aclgrad.project.words import Param
 from aclgrad.runtime.device import Device
 from aclgrad.spec import dtypes
@@ -34,7 +35,8 @@ def with_definition(
     than the definition's, and one about an output the line that declares its dtype, where dtype
     inference gives another one.
     """
-    if not any(item.severity == ERROR for item in found):
+    # A package that has travelled to another machine came without its sources.
+    if not isinstance(builder, building.Builder) or not any(one.severity == ERROR for one in found):
         return found
     order = _order(builder, op)
     dtypes_of = _declared(device, builder, op, row, inputs, attrs)
@@ -50,7 +52,10 @@ def with_definition(
 
 def _order(builder: building.Builder, op: Mapping[str, Any]) -> tuple[Place, ...]:
     """The entry of a kernel that has the definition's parameters in another order."""
-    source = builder.kernel_source(op)
+    try:
+        source = builder.kernel_source(op)
+    except SourcesError:  # an installed package
+        return ()
     text = text_of(source)
     declared = tuple(item["name"] for item in (*op["inputs"], *op["outputs"]))
     for entry in entries(text).values():
