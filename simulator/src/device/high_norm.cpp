@@ -94,57 +94,67 @@ int64_t LeastScratch(HighNorm op, const HighNormCall& call, int64_t width) {
   }
 }
 
-}  // namespace
-
-void HighNormalize(HighNorm op, const HighNormCall& call) try {
-  Core& core = Core::Current();
-  core.instruction = kNames[static_cast<size_t>(op)];
-  RequireFloat(core, call.src.dtype);
-  if (call.hasGamma) {
-    RequireFloat(core, call.gamma.dtype);
-  }
+void CheckRows(HighNorm op, const HighNormCall& call) {
   const auto width = static_cast<int64_t>(WidthOf(call.src.dtype));
-  const bool batch = op == HighNorm::kBatchNorm;
-  const int64_t rows = call.rows;
   const int64_t counted = call.counted;
-  const int64_t rowBytes = int64_t{call.step} * width;
-  const int64_t channel = op == HighNorm::kGroupNorm ? counted / call.channels : 0;
-  if (rowBytes % kBlock != 0 || (!batch && counted > call.step) || (rows != 0 && counted == 0) ||
-      (op == HighNorm::kGroupNorm && (counted != call.step || channel * width % kBlock != 0)) ||
+  const bool group = op == HighNorm::kGroupNorm;
+  const int64_t channel = group ? counted / call.channels : 0;
+  if (call.step * width % kBlock != 0 || (op != HighNorm::kBatchNorm && counted > call.step) ||
+      (call.rows != 0 && counted == 0) ||
+      (group && (counted != call.step || channel * width % kBlock != 0)) ||
       (call.hasGamma && static_cast<int64_t>(WidthOf(call.gamma.dtype)) < width)) {
     ThrowFault("shape",
                Format("%lld rows of %lld elements of %s, %u elements from one to the next; gamma "
                       "of %s",
-                      static_cast<long long>(rows), static_cast<long long>(counted),
+                      static_cast<long long>(call.rows), static_cast<long long>(counted),
                       NameOf(call.src.dtype), call.step, NameOf(call.gamma.dtype)),
                "Hardware would mix rows. Rows (channels in GroupNorm) fill whole 32-byte blocks, "
                "and gamma is not narrower than the source. The numbers are those of the tiling "
                "struct: fill it on the host with the function's Get...TilingInfo.");
   }
-  ResetMaskRegister(core);
-  if (rows == 0) {
-    return;
+}
+
+int64_t GammasOf(HighNorm op, const HighNormCall& call) {
+  switch (op) {
+    case HighNorm::kBatchNorm:
+      return call.counted;
+    case HighNorm::kGroupNorm:
+      return int64_t{call.channels} * call.groups;
+    default:
+      return call.step;
   }
-  const Layout layout = LayoutOf(op, call);
-  const int64_t bytes = batch ? counted * rowBytes : rows * rowBytes;
-  const int64_t gammas = batch                        ? counted
-                         : op == HighNorm::kGroupNorm ? int64_t{call.channels} * call.groups
-                                                      : call.step;
-  const auto results = [&](const Ub& ub, const char* role, bool has) {
-    return HighOperand{&ub, has ? rows * static_cast<int64_t>(WidthOf(ub.dtype)) : 0, role};
-  };
+}
+
+// The operands of a call; what it does not have is of 0 bytes.
+struct NormOperands {
+  HighOperand dst, src, mean, variance, rstd, gamma, beta;
+};
+
+NormOperands OperandsOf(HighNorm op, const HighNormCall& call) {
   const bool known = op == HighNorm::kNormalize;
-  const HighOperand dst = {&call.dst, bytes, "output"};
-  const HighOperand src = {&call.src, bytes, "inputX"};
-  const HighOperand mean = results(call.mean, known ? "inputMean" : "outputMean", call.hasMean);
-  const HighOperand variance =
-      results(call.variance, known ? "inputVariance" : "outputVariance", call.hasVariance);
-  const HighOperand rstd = results(call.rstd, "outputRstd", call.hasRstd);
-  const auto factor = [&](const Ub& ub, const char* role, bool has) {
-    return HighOperand{&ub, has ? gammas * static_cast<int64_t>(WidthOf(ub.dtype)) : 0, role};
+  const int64_t rows = op == HighNorm::kBatchNorm ? int64_t{call.counted} : int64_t{call.rows};
+  const int64_t bytes = rows * call.step * static_cast<int64_t>(WidthOf(call.src.dtype));
+  const auto of = [](const Ub& ub, const char* role, int64_t elements) {
+    return HighOperand{&ub, elements * static_cast<int64_t>(WidthOf(ub.dtype)), role};
   };
-  const HighOperand gamma = factor(call.gamma, "gamma", call.hasGamma);
-  const HighOperand beta = factor(call.beta, "beta", call.hasBeta);
+  const auto result = [&](const Ub& ub, const char* role, bool has) {
+    return of(ub, role, has ? int64_t{call.rows} : 0);
+  };
+  const auto factor = [&](const Ub& ub, const char* role, bool has) {
+    return of(ub, role, has ? GammasOf(op, call) : 0);
+  };
+  return {{&call.dst, bytes, "output"},
+          {&call.src, bytes, "inputX"},
+          result(call.mean, known ? "inputMean" : "outputMean", call.hasMean),
+          result(call.variance, known ? "inputVariance" : "outputVariance", call.hasVariance),
+          result(call.rstd, "outputRstd", call.hasRstd),
+          factor(call.gamma, "gamma", call.hasGamma),
+          factor(call.beta, "beta", call.hasBeta)};
+}
+
+void CheckOperands(Core& core, HighNorm op, const HighNormCall& call,
+                   const NormOperands& operands) {
+  const auto& [dst, src, mean, variance, rstd, gamma, beta] = operands;
   CheckHighOperand(core, dst);
   CheckHighOperand(core, src);
   CheckHighOverlap(core, dst, src, op != HighNorm::kLayerNormRows && op != HighNorm::kNormalize);
@@ -154,8 +164,31 @@ void HighNormalize(HighNorm op, const HighNormCall& call) try {
       CheckHighOverlap(core, dst, operand, false);
     }
   }
+  const auto width = static_cast<int64_t>(WidthOf(call.src.dtype));
   CheckHighWork(core, call.work, LeastScratch(op, call, width),
                 {dst, src, mean, variance, rstd, gamma, beta});
+}
+
+}  // namespace
+
+void HighNormalize(HighNorm op, const HighNormCall& call) try {
+  Core& core = Core::Current();
+  core.instruction = kNames[static_cast<size_t>(op)];
+  RequireFloat(core, call.src.dtype);
+  if (call.hasGamma) {
+    RequireFloat(core, call.gamma.dtype);
+  }
+  CheckRows(op, call);
+  ResetMaskRegister(core);
+  if (call.rows == 0) {
+    return;
+  }
+  const NormOperands operands = OperandsOf(op, call);
+  CheckOperands(core, op, call, operands);
+  const auto width = static_cast<int64_t>(WidthOf(call.src.dtype));
+  const bool batch = op == HighNorm::kBatchNorm;
+  const int64_t rows = call.rows;
+  const int64_t rowBytes = int64_t{call.step} * width;
   // A row's values come from its own elements and from gammas that all rows share.
   const auto values = [&](Use use, const Ub& ub, int64_t elements) {
     return batch ? HighColumns(core, use, ub, elements, rows, rowBytes)
@@ -169,18 +202,19 @@ void HighNormalize(HighNorm op, const HighNormCall& call) try {
     const auto element = static_cast<int64_t>(WidthOf(operand.ub->dtype));
     return operand.bytes == 0 ? Access{} : HighRows(core, use, *operand.ub, rows, element, element);
   };
-  const Use statistics = known ? Use::kRead : Use::kWrite;
-  IssueHighLevel(core, Flow::kRepeats, call.src.dtype,
-                 {WorkAccess(core, call.work),
-                  values(Use::kWrite, call.dst, batch ? counted : int64_t{call.step}),
-                  one(Use::kWrite, rstd), one(statistics, mean), one(statistics, variance),
-                  values(Use::kRead, call.src, counted), shared(gamma), shared(beta)},
-                 [=] {
-                   for (int64_t r = 0; r < rows; ++r) {
-                     RunRow(op, call, layout, r);
-                   }
-                   SpoilHighWork(call.work);
-                 });
+  const Use statistics = op == HighNorm::kNormalize ? Use::kRead : Use::kWrite;
+  IssueHighLevel(
+      core, Flow::kRepeats, call.src.dtype,
+      {WorkAccess(core, call.work), values(Use::kWrite, call.dst, batch ? call.counted : call.step),
+       one(Use::kWrite, operands.rstd), one(statistics, operands.mean),
+       one(statistics, operands.variance), values(Use::kRead, call.src, call.counted),
+       shared(operands.gamma), shared(operands.beta)},
+      [call, op, layout = LayoutOf(op, call)] {
+        for (int64_t r = 0; r < call.rows; ++r) {
+          RunRow(op, call, layout, r);
+        }
+        SpoilHighWork(call.work);
+      });
 }
 ACLSIM_SKIPS_FAULTS()
 

@@ -167,22 +167,61 @@ void HighDequantize(const HighDequantCall& call) try {
 }
 ACLSIM_SKIPS_FAULTS()
 
-void HighAntiQuantize(const HighAntiQuantCall& call) try {
+namespace {
+
+// One call of AscendAntiQuant, with its elements as rows.
+struct AntiQuantCall : HighAntiQuantCall {
+  static constexpr int64_t kWidth = 2;
+
+  explicit AntiQuantCall(const HighAntiQuantCall& call)
+      : HighAntiQuantCall(call),
+        half(dst.dtype == DType::kHalf),
+        channels(k == 0 ? 0 : count / k),
+        columns(transposed ? k : channels),
+        groups(scalar || channels == 0 ? 1 : scales / channels) {}
+
+  bool IsLegal() const {
+    return k != 0 && count % k == 0 && columns % kBlock == 0 && groups != 0 && k % groups == 0 &&
+           (scalar || groups * channels == scales);
+  }
+  int64_t ScaleBytes() const { return scalar ? 0 : scales * kWidth; }
+  float Factor(const Ub& ub, int64_t at) const { return half ? HalfAt(ub, at) : ScaleAt(ub, at); }
+  float OffsetAt(int64_t at) const {
+    return scalar ? offsetValue : hasOffset ? Factor(offset, at) : 0.0f;
+  }
+  void Run() const {
+    const int64_t group = k / groups;
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t row = i / columns;
+      const int64_t column = i % columns;
+      const int64_t at =
+          transposed ? row * groups + column / group : row / group * columns + column;
+      const float s = scalar ? scaleValue : Factor(scale, at);
+      int8_t x;
+      std::memcpy(&x, src.addr + i, sizeof(x));
+      const float moved = static_cast<float>(x) + OffsetAt(at);
+      StoreRounded(dst.dtype, dst.addr, i, (half ? ToHalf(moved) : moved) * s);
+    }
+    SpoilHighWork(work);
+  }
+
+  bool half;
+  int64_t channels;
+  int64_t columns;  // elements that follow each other in a row
+  int64_t groups;   // scales along K
+};
+
+}  // namespace
+
+void HighAntiQuantize(const HighAntiQuantCall& given) try {
   Core& core = Core::Current();
   core.instruction = "AscendAntiQuant";
-  const DType dtype = call.dst.dtype;
+  const DType dtype = given.dst.dtype;
   if (dtype != DType::kHalf && dtype != DType::kBf16) {
     UnsupportedDType(core, core.instruction, dtype);
   }
-  constexpr int64_t kWidth = 2;
-  const int64_t count = call.count;
-  const int64_t k = call.k;
-  // Elements that follow each other in a row, and how many scales there are along K.
-  const int64_t other = k == 0 ? 0 : count / k;
-  const int64_t columns = call.transposed ? k : other;
-  const int64_t groups = call.scalar || other == 0 ? 1 : call.scales / other;
-  if (k == 0 || count % k != 0 || columns % kBlock != 0 || groups == 0 || k % groups != 0 ||
-      (!call.scalar && groups * other != call.scales)) {
+  const AntiQuantCall call(given);
+  if (!call.IsLegal()) {
     ThrowFault("shape",
                Format("%u elements with K of %u and %u scales", call.count, call.k, call.scales),
                "Hardware would take scales of other channels. The source is [K, N], [N, K] when it "
@@ -190,11 +229,11 @@ void HighAntiQuantize(const HighAntiQuantCall& call) try {
                "scales as groups divide K (SetSize).");
   }
   ResetMaskRegister(core);
-  const int64_t scaleBytes = call.scalar ? 0 : call.scales * kWidth;
-  const HighOperand dst = {&call.dst, count * kWidth, "dst"};
-  const HighOperand src = {&call.src, count, "src"};
-  const HighOperand scale = {&call.scale, scaleBytes, "scale"};
-  const HighOperand offset = {&call.offset, call.hasOffset ? scaleBytes : 0, "offset"};
+  constexpr int64_t kWidth = AntiQuantCall::kWidth;
+  const HighOperand dst = {&call.dst, call.count * kWidth, "dst"};
+  const HighOperand src = {&call.src, call.count, "src"};
+  const HighOperand scale = {&call.scale, call.ScaleBytes(), "scale"};
+  const HighOperand offset = {&call.offset, call.hasOffset ? call.ScaleBytes() : 0, "offset"};
   for (const HighOperand& operand : {dst, src, scale, offset}) {
     if (operand.bytes != 0) {
       CheckHighOperand(core, operand);
@@ -205,11 +244,11 @@ void HighAntiQuantize(const HighAntiQuantCall& call) try {
       CheckHighOverlap(core, dst, operand, false);
     }
   }
-  CheckHighWork(
-      core, call.work,
-      AntiQuantScratch(dtype == DType::kHalf, call.scalar, call.transposed, k, call.scales),
-      {dst, src, scale, offset});
-  const int64_t rows = count / columns;
+  CheckHighWork(core, call.work,
+                AntiQuantScratch(call.half, call.scalar, call.transposed, call.k, call.scales),
+                {dst, src, scale, offset});
+  const int64_t columns = call.columns;
+  const int64_t rows = call.count / columns;
   const auto shared = [&](const HighOperand& operand) {
     return operand.bytes == 0 ? Access{}
                               : HighRows(core, Use::kRead, *operand.ub, rows, operand.bytes, 0);
@@ -219,28 +258,7 @@ void HighAntiQuantize(const HighAntiQuantCall& call) try {
       {WorkAccess(core, call.work),
        HighRows(core, Use::kWrite, call.dst, rows, columns * kWidth, columns * kWidth),
        HighRows(core, Use::kRead, call.src, rows, columns, columns), shared(scale), shared(offset)},
-      [=] {
-        const bool half = dtype == DType::kHalf;
-        const auto factor = [&](const Ub& ub, int64_t at) {
-          return half ? HalfAt(ub, at) : ScaleAt(ub, at);
-        };
-        const int64_t group = k / groups;
-        for (int64_t i = 0; i < count; ++i) {
-          const int64_t row = i / columns;
-          const int64_t column = i % columns;
-          const int64_t at =
-              call.transposed ? row * groups + column / group : row / group * columns + column;
-          const float s = call.scalar ? call.scaleValue : factor(call.scale, at);
-          const float o = call.scalar      ? call.offsetValue
-                          : call.hasOffset ? factor(call.offset, at)
-                                           : 0.0f;
-          int8_t x;
-          std::memcpy(&x, call.src.addr + i, sizeof(x));
-          const float moved = static_cast<float>(x) + o;
-          StoreRounded(dtype, call.dst.addr, i, (half ? ToHalf(moved) : moved) * s);
-        }
-        SpoilHighWork(call.work);
-      });
+      [call] { call.Run(); });
 }
 ACLSIM_SKIPS_FAULTS()
 

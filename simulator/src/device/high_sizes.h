@@ -18,6 +18,7 @@ struct HighScratch {
 };
 inline constexpr uint32_t kScratchRepeat = 256;
 
+// A table of functions, however many cases it has.
 constexpr HighScratch ScratchOf(High op) {
   switch (op) {
     case High::kLog2:

@@ -16,46 +16,75 @@ namespace {
   ThrowFault("shape", std::move(detail), advice);
 }
 
-}  // namespace
+// One call of Broadcast; vectors are matrices of one row.
+struct BroadcastCall {
+  int64_t width = 0;  // bytes of an element
+  int64_t rows = 1, columns = 0;
+  int64_t srcRows = 1, srcColumns = 0;
+  bool alongRows = false;  // axis 0 of a matrix
 
-void HighBroadcast(const Ub& dst, const Ub& src, const uint32_t* dstShape, const uint32_t* srcShape,
-                   int32_t dims, int32_t axis, const HighWork& work) try {
-  Core& core = Core::Current();
-  core.instruction = "Broadcast";
-  const auto width = static_cast<int64_t>(WidthOf(dst.dtype));
-  if (dst.dtype != DType::kFloat && dst.dtype != DType::kHalf && dst.dtype != DType::kInt8 &&
-      dst.dtype != DType::kUint8) {
-    UnsupportedDType(core, core.instruction, dst.dtype);
+  // dst and src in UB, or in an image of it.
+  void Spread(uint8_t* dst, const uint8_t* src) const {
+    for (int64_t r = 0; r < rows; ++r) {
+      const int64_t fromRow = srcRows == 1 ? 0 : r;
+      uint8_t* row = dst + r * columns * width;
+      if (srcColumns == columns) {
+        std::memmove(row, src + fromRow * columns * width, static_cast<size_t>(columns * width));
+        continue;
+      }
+      for (int64_t c = 0; c < columns; ++c) {
+        std::memmove(row + c * width, src + fromRow * width, static_cast<size_t>(width));
+      }
+    }
   }
-  const bool matrix = dims == 2;
-  const int64_t rows = matrix ? dstShape[0] : 1;
-  const int64_t columns = matrix ? dstShape[1] : dstShape[0];
-  const int64_t srcRows = matrix ? srcShape[0] : 1;
-  const int64_t srcColumns = matrix ? srcShape[1] : srcShape[0];
+};
+
+void CheckShapes(const BroadcastCall& call, int32_t axis) {
+  const int64_t srcRows = call.srcRows;
+  const int64_t srcColumns = call.srcColumns;
   const bool spread =
-      (srcRows == rows || srcRows == 1) && (srcColumns == columns || srcColumns == 1);
+      (srcRows == call.rows || srcRows == 1) && (srcColumns == call.columns || srcColumns == 1);
   if (!spread) {
     ThrowShape(Format("a source of %lld x %lld for a destination of %lld x %lld",
                       static_cast<long long>(srcRows), static_cast<long long>(srcColumns),
-                      static_cast<long long>(rows), static_cast<long long>(columns)),
+                      static_cast<long long>(call.rows), static_cast<long long>(call.columns)),
                "Each dimension of the source is the destination's or 1.");
   }
-  const int64_t axisSize = matrix && axis == 0 ? srcRows : srcColumns;
-  const int64_t axisWanted = matrix && axis == 0 ? rows : columns;
-  const bool wholeSame = srcRows == rows && srcColumns == columns;
+  const int64_t axisSize = call.alongRows ? srcRows : srcColumns;
+  const int64_t axisWanted = call.alongRows ? call.rows : call.columns;
+  const bool wholeSame = srcRows == call.rows && srcColumns == call.columns;
   if (!wholeSame && srcRows * srcColumns != 1 && axisSize == axisWanted) {
     ThrowShape(Format("axis %d, and the source of %lld x %lld has the full size there",
                       static_cast<int>(axis), static_cast<long long>(srcRows),
                       static_cast<long long>(srcColumns)),
                "The axis is the one in which the source has size 1.");
   }
-  if (matrix && axis == 0 && !wholeSame && srcColumns != 1 && srcColumns * width % kBlock != 0) {
-    ThrowShape(Format("axis 0 with rows of %lld bytes", static_cast<long long>(srcColumns * width)),
+  const int64_t rowBytes = srcColumns * call.width;
+  if (call.alongRows && !wholeSame && srcColumns != 1 && rowBytes % kBlock != 0) {
+    ThrowShape(Format("axis 0 with rows of %lld bytes", static_cast<long long>(rowBytes)),
                "Hardware would mix rows: with axis 0 a row fills whole 32-byte blocks.");
   }
+}
+
+}  // namespace
+
+void HighBroadcast(const Ub& dst, const Ub& src, const uint32_t* dstShape, const uint32_t* srcShape,
+                   int32_t dims, int32_t axis, const HighWork& work) try {
+  Core& core = Core::Current();
+  core.instruction = "Broadcast";
+  if (dst.dtype != DType::kFloat && dst.dtype != DType::kHalf && dst.dtype != DType::kInt8 &&
+      dst.dtype != DType::kUint8) {
+    UnsupportedDType(core, core.instruction, dst.dtype);
+  }
+  const bool matrix = dims == 2;
+  const auto width = static_cast<int64_t>(WidthOf(dst.dtype));
+  const BroadcastCall call =
+      matrix ? BroadcastCall{width, dstShape[0], dstShape[1], srcShape[0], srcShape[1], axis == 0}
+             : BroadcastCall{width, 1, dstShape[0], 1, srcShape[0], false};
+  CheckShapes(call, axis);
   ResetMaskRegister(core);
-  const int64_t bytes = rows * columns * width;
-  const int64_t srcBytes = srcRows * srcColumns * width;
+  const int64_t bytes = call.rows * call.columns * width;
+  const int64_t srcBytes = call.srcRows * call.srcColumns * width;
   if (bytes == 0) {
     return;
   }
@@ -64,12 +93,15 @@ void HighBroadcast(const Ub& dst, const Ub& src, const uint32_t* dstShape, const
   CheckHighOperand(core, to);
   CheckHighOperand(core, from);
   // A first row may be spread from its own place: what is written over it is itself.
-  const bool ownRow = dst.addr == src.addr && axis == 0 && srcRows == 1 && srcColumns == columns;
+  const bool ownRow =
+      dst.addr == src.addr && axis == 0 && call.srcRows == 1 && call.srcColumns == call.columns;
   if (!ownRow) {
     CheckHighOverlap(core, to, from, false);
   }
-  CheckHighWork(core, work, BroadcastScratch(width, srcRows * srcColumns, rows, columns, axis),
-                {to, from});
+  CheckHighWork(
+      core, work,
+      BroadcastScratch(width, call.srcRows * call.srcColumns, call.rows, call.columns, axis),
+      {to, from});
   const uint64_t dstAt = core.UbOffset(dst.addr);
   const uint64_t srcAt = core.UbOffset(src.addr);
   core.IssueMove(
@@ -83,18 +115,7 @@ void HighBroadcast(const Ub& dst, const Ub& src, const uint32_t* dstShape, const
         record.Add(UbAccess(core, Use::kRead, src, srcBytes));
       },
       [=, base = core.ub](uint8_t* ub) {
-        for (int64_t r = 0; r < rows; ++r) {
-          const int64_t fromRow = srcRows == 1 ? 0 : r;
-          uint8_t* row = ub + dstAt + r * columns * width;
-          if (srcColumns == columns) {
-            std::memmove(row, ub + srcAt + fromRow * columns * width,
-                         static_cast<size_t>(columns * width));
-            continue;
-          }
-          for (int64_t c = 0; c < columns; ++c) {
-            std::memmove(row + c * width, ub + srcAt + fromRow * width, static_cast<size_t>(width));
-          }
-        }
+        call.Spread(ub + dstAt, ub + srcAt);
         if (ub == base) {
           SpoilHighWork(work);
         }
@@ -363,42 +384,80 @@ void HighCumSum(const HighCumSumCall& call) try {
 }
 ACLSIM_SKIPS_FAULTS()
 
-void HighTopK(const HighTopKCall& call) try {
-  Core& core = Core::Current();
-  core.instruction = "TopK";
-  const DType dtype = call.src.dtype;
-  RequireFloat(core, dtype);
-  constexpr int64_t kUnit = 32;
-  constexpr int64_t kLongest = 4096;
-  constexpr int64_t kIndex = sizeof(int32_t);
-  const auto width = static_cast<int64_t>(WidthOf(dtype));
-  const int64_t rows = call.rows;
-  const int64_t columns = call.columns;
-  const int64_t k = call.k;
-  if (columns % kUnit != 0 || columns > kLongest || (call.small && columns != kUnit) ||
-      call.counted > columns || k > call.counted || k == 0) {
+namespace {
+
+// One call of TopK; distances of rows in bytes.
+struct TopKCall : HighTopKCall {
+  static constexpr int64_t kIndex = sizeof(int32_t);
+
+  explicit TopKCall(const HighTopKCall& call)
+      : HighTopKCall(call),
+        width(static_cast<int64_t>(WidthOf(src.dtype))),
+        valueRow(ResultRow(k * width)),
+        indexRow(ResultRow(k * kIndex)),
+        srcRow(columns * width),
+        srcIndexRow(small ? columns * kIndex : 0) {}
+
+  int64_t ResultRow(int64_t bytes) const { return small ? bytes : ScratchRoundUp(bytes, kBlock); }
+  // The elements of a row from the first that is wanted on.
+  void Order(const uint8_t* row, std::vector<int32_t>* order) const {
+    std::iota(order->begin(), order->end(), 0);
+    std::stable_sort(order->begin(), order->end(), [&](int32_t a, int32_t b) {
+      const double x = LoadFloat(src.dtype, row, a);
+      const double y = LoadFloat(src.dtype, row, b);
+      if (x != x || y != y) {
+        return x != x && y == y;  // NaN comes first either way
+      }
+      return largest ? x > y : x < y;
+    });
+  }
+  void Run() const {
+    std::vector<int32_t> order(columns);
+    for (int64_t r = 0; r < rows; ++r) {
+      const uint8_t* row = src.addr + r * srcRow;
+      Order(row, &order);
+      const bool invalid = hasFinished && finished.addr[r] != 0;
+      for (int64_t i = 0; i < k; ++i) {
+        int32_t index = order[static_cast<size_t>(i)];
+        StoreFloat(src.dtype, values.addr + r * valueRow, i, LoadFloat(src.dtype, row, index));
+        if (invalid) {
+          index = static_cast<int32_t>(counted);
+        } else if (hasIndex) {
+          std::memcpy(&index, srcIndex.addr + r * srcIndexRow + index * kIndex, sizeof(index));
+        }
+        std::memcpy(indices.addr + r * indexRow + i * kIndex, &index, sizeof(index));
+      }
+    }
+    SpoilHighWork(work);
+  }
+
+  int64_t width, valueRow, indexRow, srcRow, srcIndexRow;
+};
+
+void CheckShape(const TopKCall& call) {
+  constexpr uint32_t kUnit = 32;
+  constexpr uint32_t kLongest = 4096;
+  if (call.columns % kUnit != 0 || call.columns > kLongest ||
+      (call.small && call.columns != kUnit) || call.counted > call.columns ||
+      call.k > call.counted || call.k == 0) {
     ThrowShape(
         Format("the first %u of %u elements, rows of %u", call.k, call.counted, call.columns),
         "inner is a multiple of 32 and at most 4096, 32 with TOPK_NSMALL, and "
         "1 <= k <= n <= inner.");
   }
-  ResetMaskRegister(core);
-  if (rows == 0) {
-    return;
-  }
-  const auto rowOf = [&](int64_t bytes) {
-    return call.small ? bytes : ScratchRoundUp(bytes, kBlock);
-  };
-  const int64_t valueRow = rowOf(k * width);
-  const int64_t indexRow = rowOf(k * kIndex);
-  const int64_t srcRow = columns * width;
-  const int64_t srcIndexRow = call.small ? columns * kIndex : 0;
-  const HighOperand values = {&call.values, (rows - 1) * valueRow + k * width, "dstValueLocal"};
-  const HighOperand indices = {&call.indices, (rows - 1) * indexRow + k * kIndex, "dstIndexLocal"};
-  const HighOperand src = {&call.src, rows * srcRow, "srcLocal"};
-  const HighOperand srcIndex = {&call.srcIndex,
-                                call.hasIndex ? (rows - 1) * srcIndexRow + columns * kIndex : 0,
-                                "srcIndexLocal"};
+}
+
+void CheckOperands(Core& core, const TopKCall& call) {
+  constexpr int64_t kIndex = TopKCall::kIndex;
+  const int64_t rows = call.rows;
+  const HighOperand values = {&call.values, (rows - 1) * call.valueRow + call.k * call.width,
+                              "dstValueLocal"};
+  const HighOperand indices = {&call.indices, (rows - 1) * call.indexRow + call.k * kIndex,
+                               "dstIndexLocal"};
+  const HighOperand src = {&call.src, rows * call.srcRow, "srcLocal"};
+  const HighOperand srcIndex = {
+      &call.srcIndex, call.hasIndex ? (rows - 1) * call.srcIndexRow + call.columns * kIndex : 0,
+      "srcIndexLocal"};
   const HighOperand finished = {&call.finished, call.hasFinished ? rows : 0, "finishLocal"};
   for (const HighOperand& operand : {values, indices, src, srcIndex, finished}) {
     if (operand.bytes != 0) {
@@ -413,46 +472,36 @@ void HighTopK(const HighTopKCall& call) try {
     }
   }
   CheckHighWork(core, call.work,
-                TopKScratch(rows, columns, call.small, call.hasIndex, call.largest),
+                TopKScratch(rows, call.columns, call.small, call.hasIndex, call.largest),
                 {values, indices, src, srcIndex, finished});
+}
+
+}  // namespace
+
+void HighTopK(const HighTopKCall& given) try {
+  Core& core = Core::Current();
+  core.instruction = "TopK";
+  RequireFloat(core, given.src.dtype);
+  const TopKCall call(given);
+  CheckShape(call);
+  ResetMaskRegister(core);
+  if (call.rows == 0) {
+    return;
+  }
+  CheckOperands(core, call);
+  constexpr int64_t kIndex = TopKCall::kIndex;
+  const int64_t rows = call.rows;
   IssueHighLevel(
-      core, Flow::kRepeats, dtype,
+      core, Flow::kRepeats, call.src.dtype,
       {WorkAccess(core, call.work),
-       HighRows(core, Use::kWrite, call.values, rows, k * width, valueRow),
-       HighRows(core, Use::kWrite, call.indices, rows, k * kIndex, indexRow),
-       HighRows(core, Use::kRead, call.src, rows, srcRow, srcRow),
-       call.hasIndex
-           ? HighRows(core, Use::kRead, call.srcIndex, rows, columns * kIndex, srcIndexRow)
-           : Access{},
+       HighRows(core, Use::kWrite, call.values, rows, call.k * call.width, call.valueRow),
+       HighRows(core, Use::kWrite, call.indices, rows, call.k * kIndex, call.indexRow),
+       HighRows(core, Use::kRead, call.src, rows, call.srcRow, call.srcRow),
+       call.hasIndex ? HighRows(core, Use::kRead, call.srcIndex, rows, call.columns * kIndex,
+                                call.srcIndexRow)
+                     : Access{},
        call.hasFinished ? HighRows(core, Use::kRead, call.finished, rows, 1, 1) : Access{}},
-      [=] {
-        std::vector<int32_t> order(static_cast<size_t>(columns));
-        for (int64_t r = 0; r < rows; ++r) {
-          const uint8_t* row = call.src.addr + r * srcRow;
-          std::iota(order.begin(), order.end(), 0);
-          std::stable_sort(order.begin(), order.end(), [&](int32_t a, int32_t b) {
-            const double x = LoadFloat(dtype, row, a);
-            const double y = LoadFloat(dtype, row, b);
-            if (x != x || y != y) {
-              return x != x && y == y;  // NaN comes first either way
-            }
-            return call.largest ? x > y : x < y;
-          });
-          const bool invalid = call.hasFinished && call.finished.addr[r] != 0;
-          for (int64_t i = 0; i < k; ++i) {
-            int32_t index = order[static_cast<size_t>(i)];
-            StoreFloat(dtype, call.values.addr + r * valueRow, i, LoadFloat(dtype, row, index));
-            if (invalid) {
-              index = static_cast<int32_t>(call.counted);
-            } else if (call.hasIndex) {
-              std::memcpy(&index, call.srcIndex.addr + r * srcIndexRow + index * kIndex,
-                          sizeof(index));
-            }
-            std::memcpy(call.indices.addr + r * indexRow + i * kIndex, &index, sizeof(index));
-          }
-        }
-        SpoilHighWork(call.work);
-      });
+      [call] { call.Run(); });
 }
 ACLSIM_SKIPS_FAULTS()
 

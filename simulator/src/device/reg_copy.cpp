@@ -189,6 +189,30 @@ void RegLoadAligned(Reg* dst0, Reg* dst1, const void* src, RegLoad how, uint8_t 
 }
 ACLSIM_SKIPS_FAULTS()
 
+namespace {
+
+// Which of the bytes that a store writes are undefined.
+void HoldAligned(const VectorState& state, const Reg* src0, const Reg* src1, RegStore how,
+                 uint8_t width, const RegMask& mask, const StoredLanes& out, HeldLanes* held) {
+  const bool usesMask = how != RegStore::kFirst && how != RegStore::kInterleave;
+  const Reg* const other = src1 != nullptr ? src1 : src0;
+  if (IsClean(*src0) && IsClean(*other) && (!usesMask || IsClean(mask))) {
+    return;
+  }
+  uint8_t temp0[kRegBytes], temp1[kRegBytes], shadow[2 * kRegBytes];
+  Arrange(how, width, shadow, ShadowOf(*src0, temp0), ShadowOf(*other, temp1));
+  held->origin = OriginOf(state, IsClean(*src0) ? *other : *src0);
+  for (size_t lane = 0; usesMask && lane < kRegBytes / width; ++lane) {
+    if (UndefinedAt(mask, lane * width)) {
+      std::memset(shadow + lane * out.width, 0xFF, out.width);
+      held->origin = held->origin != 0 ? held->origin : mask.origin;
+    }
+  }
+  HoldStore(held, shadow, out);
+}
+
+}  // namespace
+
 void RegStoreAligned(void* dst, const Reg* src0, const Reg* src1, RegStore how, uint8_t width,
                      const RegMask& mask) try {
   VectorState& state = InFunction("StoreAlign");
@@ -217,20 +241,7 @@ void RegStoreAligned(void* dst, const Reg* src0, const Reg* src1, RegStore how, 
   }
   HeldLanes held;
   if (state.observed) {
-    const bool usesMask = how != RegStore::kFirst && how != RegStore::kInterleave;
-    const Reg* const other = src1 != nullptr ? src1 : src0;
-    if (!IsClean(*src0) || !IsClean(*other) || (usesMask && !IsClean(mask))) {
-      uint8_t temp0[kRegBytes], temp1[kRegBytes], shadow[2 * kRegBytes];
-      Arrange(how, width, shadow, ShadowOf(*src0, temp0), ShadowOf(*other, temp1));
-      held.origin = OriginOf(state, IsClean(*src0) ? *other : *src0);
-      for (size_t lane = 0; usesMask && lane < kRegBytes / width; ++lane) {
-        if (UndefinedAt(mask, lane * width)) {
-          std::memset(shadow + lane * out.width, 0xFF, out.width);
-          held.origin = held.origin != 0 ? held.origin : mask.origin;
-        }
-      }
-      HoldStore(&held, shadow, out);
-    }
+    HoldAligned(state, src0, src1, how, width, mask, out, &held);
   }
   WriteLanes(state, place, out, &held, after, src0, src1);
 }

@@ -35,87 +35,115 @@ void CheckElement(const Spot& place, uint64_t index, size_t width, const char* r
   }
 }
 
+// One call of Gather: what its lanes read, and which of them are undefined.
+struct GatherCall {
+  VectorState& state;
+  const Reg& index;
+  const RegMask& mask;
+  Spot place;
+  uint8_t width, indexWidth;
+  size_t lane;                            // bytes of a lane of the result
+  uint64_t first = UINT64_MAX, last = 0;  // of the bytes that it reads, from `place` on
+  uint8_t shadow[kRegBytes] = {};
+  uint32_t origin = 0;
+  bool undefined = false;
+
+  bool Works(size_t i) const { return aclsim::Works(mask, lane, i); }
+  uint64_t At(size_t i) const { return IndexOf(index, indexWidth, i) * width; }
+
+  void MarkUndefinedIndices() {
+    if (!state.observed || IsClean(index)) {
+      return;
+    }
+    undefined = true;
+    origin = OriginOf(state, index);
+    uint8_t temp[kRegBytes];
+    const uint8_t* const of = ShadowOf(index, temp);
+    for (size_t i = 0; i < kRegBytes / lane; ++i) {
+      if (Works(i) && of[i * indexWidth] != 0) {
+        std::memset(shadow + i * lane, 0xFF, lane);
+      }
+    }
+  }
+  void Read(uint8_t* result) {
+    for (size_t i = 0; i < kRegBytes / lane; ++i) {
+      if (!Works(i)) {
+        continue;
+      }
+      const uint64_t at = IndexOf(index, indexWidth, i);
+      CheckElement(place, at, width, "Gather");
+      std::memcpy(result + i * lane, place.ub.addr + at * width, width);
+      first = std::min(first, at * width);
+      last = std::max(last, (at + 1) * width);
+    }
+  }
+  // Eight lanes are told of at a time, as many as a record has accesses.
+  void Tell() {
+    for (size_t i = 0; i < kRegBytes / lane; i += 8) {
+      size_t lanes[8], count = 0;
+      for (size_t j = i; j < i + 8; ++j) {
+        if (Works(j)) {
+          lanes[count++] = j;
+        }
+      }
+      if (count != 0) {
+        Tell(lanes, count);
+      }
+    }
+  }
+  void Tell(const size_t* lanes, size_t count) {
+    HeldLanes held;
+    state.core->Tell(Pipe::kVector, [&](Record& record) {
+      record.flow = Flow::kRegisters;
+      record.vectorFunction = state.number;
+      record.held = &held;
+      for (size_t j = 0; j < count; ++j) {
+        record.Add(DenseAccess(Use::kRead, place.offset + At(lanes[j]), width, place.ub.buf));
+      }
+    });
+    if (!held.undefined) {
+      return;
+    }
+    undefined = true;
+    origin = held.origin;
+    for (size_t j = 0; j < count; ++j) {
+      if (AnyUndefined(held.shadow + j * width, width)) {
+        std::memset(shadow + lanes[j] * lane, 0xFF, lane);
+      }
+    }
+  }
+  void Note(Reg* dst) const {
+    VectorState::Touched& load = NextLoad(state, place.offset + first, place.offset + last, dst,
+                                          nullptr, state.core->CaptureSite());
+    load.width = width;
+    for (size_t i = 0; i < kRegBytes / lane; ++i) {
+      if (Works(i)) {
+        load.spots.push_back(place.offset + At(i));
+      }
+    }
+    NoteLoad(state, &dst->after);
+  }
+};
+
 }  // namespace
 
 void RegGatherUb(Reg* dst, const void* base, const Reg* index, uint8_t width, uint8_t indexWidth,
                  const RegMask& mask) try {
   VectorState& state = InFunction("Gather");
   dst->after = Timed(state, OfWidth(width), *index, mask);
-  const Spot place = FindSpot(state, base);
-  const size_t lane = std::max<size_t>(width, 2);
-  alignas(64) uint8_t result[kRegBytes] = {};
-  uint8_t shadow[kRegBytes] = {};
-  uint32_t origin = 0;
-  bool undefined = false;
+  GatherCall call{
+      state, *index, mask, FindSpot(state, base), width, indexWidth, std::max<size_t>(width, 2)};
   SettleMask(state, mask);
-  if (state.observed && !IsClean(*index)) {
-    undefined = true;
-    origin = OriginOf(state, *index);
-    uint8_t temp[kRegBytes];
-    const uint8_t* const of = ShadowOf(*index, temp);
-    for (size_t i = 0; i < kRegBytes / lane; ++i) {
-      if (Works(mask, lane, i) && of[i * indexWidth] != 0) {
-        std::memset(shadow + i * lane, 0xFF, lane);
-      }
-    }
-  }
-  uint64_t first = UINT64_MAX, last = 0;
-  for (size_t i = 0; i < kRegBytes / lane; ++i) {
-    if (!Works(mask, lane, i)) {
-      continue;
-    }
-    const uint64_t at = IndexOf(*index, indexWidth, i);
-    CheckElement(place, at, width, "Gather");
-    std::memcpy(result + i * lane, place.ub.addr + at * width, width);
-    first = std::min(first, at * width);
-    last = std::max(last, (at + 1) * width);
-  }
-  if (state.observed && last > 0) {
-    Core& core = *state.core;
-    for (size_t i = 0; i < kRegBytes / lane; i += 8) {
-      HeldLanes held;
-      size_t lanes[8], count = 0;
-      for (size_t j = i; j < i + 8; ++j) {
-        if (Works(mask, lane, j)) {
-          lanes[count++] = j;
-        }
-      }
-      if (count == 0) {
-        continue;
-      }
-      core.Tell(Pipe::kVector, [&](Record& record) {
-        record.flow = Flow::kRegisters;
-        record.vectorFunction = state.number;
-        record.held = &held;
-        for (size_t j = 0; j < count; ++j) {
-          record.Add(DenseAccess(Use::kRead,
-                                 place.offset + IndexOf(*index, indexWidth, lanes[j]) * width,
-                                 width, place.ub.buf));
-        }
-      });
-      if (held.undefined) {
-        undefined = true;
-        origin = held.origin;
-        for (size_t j = 0; j < count; ++j) {
-          if (AnyUndefined(held.shadow + j * width, width)) {
-            std::memset(shadow + lanes[j] * lane, 0xFF, lane);
-          }
-        }
-      }
-    }
-    VectorState::Touched& load = NextLoad(state, place.offset + first, place.offset + last, dst,
-                                          nullptr, core.CaptureSite());
-    load.width = width;
-    for (size_t i = 0; i < kRegBytes / lane; ++i) {
-      if (Works(mask, lane, i)) {
-        load.spots.push_back(place.offset + IndexOf(*index, indexWidth, i) * width);
-      }
-    }
-    NoteLoad(state, &dst->after);
+  call.MarkUndefinedIndices();
+  alignas(64) uint8_t result[kRegBytes] = {};
+  call.Read(result);
+  if (state.observed && call.last > 0) {
+    call.Tell();
+    call.Note(dst);
   }
   std::memcpy(dst->bytes, result, kRegBytes);
   if (state.observed) {
-    Settle(dst, undefined, shadow, origin);
+    Settle(dst, call.undefined, call.shadow, call.origin);
   }
 }
 ACLSIM_SKIPS_FAULTS()

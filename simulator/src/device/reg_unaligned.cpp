@@ -123,28 +123,25 @@ void Flush(VectorState& state, RegUnalign* unalign) {
   WriteLanes(state, SpotOf(state, *unalign, unalign->at), out, &held, unalign->after, unalign);
 }
 
-}  // namespace
+// Where the bytes of a store go. Stores that follow one another stay in the buffer of the first.
+struct StorePlace {
+  uint8_t* at;
+  bool given;
+};
+StorePlace PlaceOf(VectorState& state, RegUnalign* unalign, uint8_t* dst) {
+  if (unalign->buf != 0 && unalign->at + unalign->bytes == dst) {
+    return {dst, true};
+  }
+  const Spot first = FindSpot(state, dst);
+  if (unalign->buf != 0 && unalign->at + unalign->bytes == first.ub.addr) {
+    return {first.ub.addr, true};
+  }
+  unalign->buf = unalign->bytes != 0 ? unalign->buf : first.ub.buf;
+  return {first.ub.addr, first.given};
+}
 
-void RegStoreUnaligned(void* dst, const Reg* src, RegUnalign* unalign, uint32_t bytes) try {
-  VectorState& state = InFunction("StoreUnAlign");
-  Forget(state, unalign);
-  unalign->after = Timed(state, DType::kUint8, *src, *unalign);
-  if (bytes > kRegBytes) {
-    PassFault("unaligned-register", Format("%u B of a register of %d", bytes, kRegBytes),
-              "Hardware writes one register. Lower the stride.", "the whole register is written");
-    bytes = kRegBytes;
-  }
-  // Stores that follow one another stay in the buffer of the first.
-  auto* at = static_cast<uint8_t*>(dst);
-  bool given = true;
-  if (unalign->buf == 0 || unalign->at + unalign->bytes != at) {
-    const Spot first = FindSpot(state, dst);
-    at = first.ub.addr;
-    if (unalign->buf == 0 || unalign->at + unalign->bytes != at) {
-      given = first.given;
-      unalign->buf = unalign->bytes != 0 ? unalign->buf : first.ub.buf;
-    }
-  }
+// What is held back for other bytes than those before `at` is written; what a register that is gone held is found to be lost.
+void EndOthers(VectorState& state, RegUnalign* unalign, uint8_t* at) {
   if (unalign->bytes != 0 && unalign->at + unalign->bytes != at) {
     PassFault(
         "unaligned-register",
@@ -163,35 +160,35 @@ void RegStoreUnaligned(void* dst, const Reg* src, RegUnalign* unalign, uint32_t 
     }
   }
   Drop(state, unalign);
-  // All that is known, in order; what lies behind the last whole block stays.
+}
+
+// All bytes that are known, in order: those held back and those of a register.
+struct JoinedBytes {
   uint8_t data[kRegBytes + 32];
   uint8_t shadow[kRegBytes + 32];
-  const uint32_t before = unalign->bytes;
-  uint8_t* const begin = before != 0 ? unalign->at : at;
-  const uint32_t total = before + bytes;
-  Spot place = SpotOf(state, *unalign, begin);
-  place.given = given;
-  if (total > 0) {
-    state.core->CheckUb(place.ub, 0, static_cast<int64_t>(total), "dst");
-  }
-  std::memcpy(data, unalign->data, before);
-  std::memcpy(data + before, src->bytes, bytes);
-  const bool undefined = state.observed && (!IsClean(*src) || unalign->origin != 0);
-  if (undefined) {
-    uint8_t temp[kRegBytes];
-    std::memcpy(shadow, unalign->shadow, before);
-    std::memcpy(shadow + before, ShadowOf(*src, temp), bytes);
-    if (!IsClean(*src)) {
-      unalign->origin = OriginOf(state, *src);
+  uint32_t total;
+  bool undefined;
+
+  JoinedBytes(const VectorState& state, RegUnalign* unalign, const Reg& src, uint32_t bytes)
+      : total(unalign->bytes + bytes),
+        undefined(state.observed && (!IsClean(src) || unalign->origin != 0)) {
+    const uint32_t before = unalign->bytes;
+    std::memcpy(data, unalign->data, before);
+    std::memcpy(data + before, src.bytes, bytes);
+    if (undefined) {
+      uint8_t temp[kRegBytes];
+      std::memcpy(shadow, unalign->shadow, before);
+      std::memcpy(shadow + before, ShadowOf(src, temp), bytes);
+      if (!IsClean(src)) {
+        unalign->origin = OriginOf(state, src);
+      }
     }
   }
-  const auto over = static_cast<uint32_t>((place.offset + total) % kBlock);
-  const uint32_t rest = std::min(over, total);
-  const uint32_t write = total - rest;
-  if (write > 0) {
+  void Write(VectorState& state, const Spot& place, uint32_t bytes, const Reg* src,
+             const RegUnalign* unalign) const {
     StoredLanes out;
-    out.lanes = write;
-    std::memcpy(out.bytes, data, write);
+    out.lanes = bytes;
+    std::memcpy(out.bytes, data, bytes);
     HeldLanes held;
     if (undefined) {
       held.origin = unalign->origin;
@@ -199,16 +196,49 @@ void RegStoreUnaligned(void* dst, const Reg* src, RegUnalign* unalign, uint32_t 
     }
     WriteLanes(state, place, out, &held, unalign->after, src, unalign);
   }
-  unalign->at = begin + write;
-  unalign->bytes = rest;
-  std::memcpy(unalign->data, data + write, rest);
-  if (undefined) {
-    std::memcpy(unalign->shadow, shadow + write, rest);
-  } else {
-    std::memset(unalign->shadow, 0, rest);
+  // What lies behind the last whole block stays.
+  void Keep(uint32_t from, RegUnalign* unalign) const {
+    unalign->bytes = total - from;
+    std::memcpy(unalign->data, data + from, unalign->bytes);
+    if (undefined) {
+      std::memcpy(unalign->shadow, shadow + from, unalign->bytes);
+    } else {
+      std::memset(unalign->shadow, 0, unalign->bytes);
+    }
   }
-  if (rest != 0 && state.observed) {
-    state.heldBack.push_back({unalign, place.offset + write, rest, state.core->sites.Capture()});
+};
+
+}  // namespace
+
+void RegStoreUnaligned(void* dst, const Reg* src, RegUnalign* unalign, uint32_t bytes) try {
+  VectorState& state = InFunction("StoreUnAlign");
+  Forget(state, unalign);
+  unalign->after = Timed(state, DType::kUint8, *src, *unalign);
+  if (bytes > kRegBytes) {
+    PassFault("unaligned-register", Format("%u B of a register of %d", bytes, kRegBytes),
+              "Hardware writes one register. Lower the stride.", "the whole register is written");
+    bytes = kRegBytes;
+  }
+  const auto [at, given] = PlaceOf(state, unalign, static_cast<uint8_t*>(dst));
+  EndOthers(state, unalign, at);
+  uint8_t* const begin = unalign->bytes != 0 ? unalign->at : at;
+  const uint32_t total = unalign->bytes + bytes;
+  Spot place = SpotOf(state, *unalign, begin);
+  place.given = given;
+  if (total > 0) {
+    state.core->CheckUb(place.ub, 0, static_cast<int64_t>(total), "dst");
+  }
+  const JoinedBytes joined(state, unalign, *src, bytes);
+  const auto over = static_cast<uint32_t>((place.offset + total) % kBlock);
+  const uint32_t write = total - std::min(over, total);
+  if (write > 0) {
+    joined.Write(state, place, write, src, unalign);
+  }
+  unalign->at = begin + write;
+  joined.Keep(write, unalign);
+  if (unalign->bytes != 0 && state.observed) {
+    state.heldBack.push_back(
+        {unalign, place.offset + write, unalign->bytes, state.core->sites.Capture()});
   }
 }
 ACLSIM_SKIPS_FAULTS()

@@ -410,9 +410,8 @@ void CheckOverlap(Core& core, const LaneSet& lanes, const OperandWalk& dst, cons
   }
   // Strided operands may interleave without touching, and a destination at least one repeat below its source never overwrites
   // what is yet to be read.
-  const bool dense = lanes.contiguous || (lanes.active == lanes.lanes && dst.Dense() &&
-                                          src.Dense() && dst.repStride == lanes.lanes * dst.width &&
-                                          src.repStride == lanes.lanes * src.width);
+  const bool dense = lanes.contiguous || (lanes.active == lanes.lanes && IsOneRun(lanes, &dst) &&
+                                          IsOneRun(lanes, &src));
   if (!neverShared &&
       (dense ? d + kRepeatBytes <= s
              : dst.width != src.width || !OverwritesSource(lanes, dst, src, accumulates))) {

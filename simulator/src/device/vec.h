@@ -199,45 +199,36 @@ inline bool SameInAll(const LaneSet& lanes, const OperandWalk& dst, const Operan
           dst.ub.addr + dst.Extent(lanes) <= src->ub.addr);
 }
 
-// Runs body(dst, sources, n) over contiguous lanes, for one to two sources.
+// Whether an operand's lanes follow one another, from repeat to repeat as well.
+inline bool IsOneRun(const LaneSet& lanes, const OperandWalk* walk) {
+  return walk == nullptr || (walk->Dense() && walk->repStride == lanes.lanes * walk->width);
+}
+
+// Lanes of a source that is the same in all repeats: gathered once for as many repeats as fit.
 template <typename Body>
-void RunLanes(const LaneSet& lanes, const OperandWalk& dst, const OperandWalk* src0,
-              const OperandWalk* src1, bool readsDst, Body body) {
-  const auto addr = [](const OperandWalk* walk) {
-    return walk != nullptr ? walk->ub.addr : nullptr;
-  };
-  const auto full = [&](const OperandWalk* walk) {
-    return walk == nullptr || (walk->Dense() && walk->repStride == lanes.lanes * walk->width);
-  };
-  if (lanes.contiguous) {
-    body(dst.ub.addr, addr(src0), addr(src1), static_cast<size_t>(lanes.total));
-    return;
+void RunWithSame(const LaneSet& lanes, const OperandWalk& dst, const OperandWalk* src0,
+                 const OperandWalk& same, const Body& body) {
+  alignas(64) uint8_t temp[kMaxLanes * 8];
+  const int64_t bytes = lanes.lanes * same.width;
+  const int64_t most = std::min<int64_t>(sizeof(temp) / bytes, lanes.repeat);
+  const uint8_t* once = GatherRepeat(same, 0, lanes.active, temp);
+  for (int64_t r = once == temp ? 1 : 0; r < most; ++r) {
+    std::memcpy(temp + r * bytes, once, static_cast<size_t>(bytes));
   }
-  if (lanes.prefix && lanes.active == lanes.lanes && full(&dst) && full(src0) && full(src1)) {
-    const int64_t n = (lanes.repeat - 1) * lanes.lanes + lanes.lastActive;
-    body(dst.ub.addr, addr(src0), addr(src1), static_cast<size_t>(n));
-    return;
+  for (int64_t r = 0; r < lanes.repeat; r += most) {
+    const int64_t end = std::min(r + most, lanes.repeat);
+    const int64_t n = (end - r - 1) * lanes.lanes + lanes.ActiveIn(end - 1);
+    body(dst.RepeatBase(r), src0 != nullptr ? src0->RepeatBase(r) : nullptr, temp,
+         static_cast<size_t>(n));
   }
+}
+
+template <typename Body>
+void RunRepeats(const LaneSet& lanes, const OperandWalk& dst, const OperandWalk* src0,
+                const OperandWalk* src1, bool readsDst, const Body& body) {
   alignas(64) uint8_t temp0[kMaxLanes * 8];
   alignas(64) uint8_t temp1[kMaxLanes * 8];
   alignas(64) uint8_t tempDst[kMaxLanes * 8];
-  if (lanes.prefix && lanes.active == lanes.lanes && full(&dst) && full(src0) &&
-      SameInAll(lanes, dst, src1)) {
-    // Gathered once for as many repeats as fit.
-    const int64_t bytes = lanes.lanes * src1->width;
-    const int64_t most = std::min<int64_t>(sizeof(temp1) / bytes, lanes.repeat);
-    const uint8_t* once = GatherRepeat(*src1, 0, lanes.active, temp1);
-    for (int64_t r = once == temp1 ? 1 : 0; r < most; ++r) {
-      std::memcpy(temp1 + r * bytes, once, static_cast<size_t>(bytes));
-    }
-    for (int64_t r = 0; r < lanes.repeat; r += most) {
-      const int64_t end = std::min(r + most, lanes.repeat);
-      const int64_t n = (end - r - 1) * lanes.lanes + lanes.ActiveIn(end - 1);
-      body(dst.RepeatBase(r), src0 != nullptr ? src0->RepeatBase(r) : nullptr, temp1,
-           static_cast<size_t>(n));
-    }
-    return;
-  }
   // The lanes of most masks are one after another.
   const int64_t first = lanes.FirstOfRun();
   const bool direct = dst.Dense() && first >= 0;
@@ -261,6 +252,29 @@ void RunLanes(const LaneSet& lanes, const OperandWalk& dst, const OperandWalk* s
     }
     body(tempDst, a, b, static_cast<size_t>(active));
     ScatterRepeat(dst, lanes, r, tempDst);
+  }
+}
+
+// Runs body(dst, sources, n) over contiguous lanes, for one to two sources.
+template <typename Body>
+void RunLanes(const LaneSet& lanes, const OperandWalk& dst, const OperandWalk* src0,
+              const OperandWalk* src1, bool readsDst, Body body) {
+  const auto addr = [](const OperandWalk* walk) {
+    return walk != nullptr ? walk->ub.addr : nullptr;
+  };
+  if (lanes.contiguous) {
+    body(dst.ub.addr, addr(src0), addr(src1), static_cast<size_t>(lanes.total));
+    return;
+  }
+  const bool whole =
+      lanes.prefix && lanes.active == lanes.lanes && IsOneRun(lanes, &dst) && IsOneRun(lanes, src0);
+  if (whole && IsOneRun(lanes, src1)) {
+    const int64_t n = (lanes.repeat - 1) * lanes.lanes + lanes.lastActive;
+    body(dst.ub.addr, addr(src0), addr(src1), static_cast<size_t>(n));
+  } else if (whole && SameInAll(lanes, dst, src1)) {
+    RunWithSame(lanes, dst, src0, *src1, body);
+  } else {
+    RunRepeats(lanes, dst, src0, src1, readsDst, body);
   }
 }
 

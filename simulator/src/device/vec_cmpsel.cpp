@@ -18,6 +18,32 @@ void StoreScalar(DType dtype, ScalarValue scalar, uint8_t* bytes) {
   }
 }
 
+// Whole repeats: the mask takes no part, and the count form drops what does not fill one.
+LaneSet ComparedLanes(Core& core, DType dtype, VecCtl* ctl) {
+  const int64_t perRepeat = kRepeatBytes / static_cast<int64_t>(WidthOf(dtype));
+  if (ctl->mode == VecCtl::kCount) {
+    const uint64_t dropped = ctl->mask[0] % static_cast<uint64_t>(perRepeat);
+    if (dropped != 0) {
+      HintAt(
+          core, "compare-remainder",
+          Format("compares whole repeats of %lld lanes only: of a count of %llu the last %llu "
+                 "get no bits",
+                 static_cast<long long>(perRepeat), static_cast<unsigned long long>(ctl->mask[0]),
+                 static_cast<unsigned long long>(dropped))
+              .c_str(),
+          "Their bits stay what they were. Round the count up to 256 bytes of lanes, which the "
+          "documents ask for, and give the buffers room for them.");
+    }
+    ctl->mask[0] -= dropped;
+    return ResolveLanes(core, *ctl, dtype);
+  }
+  LaneSet lanes;
+  lanes.repeat = ctl->repeat;
+  lanes.lanes = lanes.active = lanes.lastActive = perRepeat;
+  lanes.bits[0] = lanes.bits[1] = ~0ull;
+  return lanes;
+}
+
 }  // namespace
 
 void VecCompare(Compare op, const Ub& dst, const Ub& src0, const Ub* src1, ScalarValue scalar,
@@ -35,30 +61,9 @@ void VecCompare(Compare op, const Ub& dst, const Ub& src0, const Ub* src1, Scala
   if (!integer) {
     RequireFloat(core, dtype);
   }
-  // The mask takes no part: whole repeats are compared, and the count form drops what does not fill one.
-  const auto width = static_cast<int64_t>(WidthOf(dtype));
-  const int64_t perRepeat = kRepeatBytes / width;
+  const int64_t perRepeat = kRepeatBytes / static_cast<int64_t>(WidthOf(dtype));
   VecCtl ctl = ctlIn;
-  LaneSet lanes;
-  if (ctl.mode == VecCtl::kCount) {
-    const uint64_t dropped = ctl.mask[0] % static_cast<uint64_t>(perRepeat);
-    if (dropped != 0) {
-      HintAt(core, "compare-remainder",
-             Format("compares whole repeats of %lld lanes only: of a count of %llu the last %llu "
-                    "get no bits",
-                    static_cast<long long>(perRepeat), static_cast<unsigned long long>(ctl.mask[0]),
-                    static_cast<unsigned long long>(dropped))
-                 .c_str(),
-             "Their bits stay what they were. Round the count up to 256 bytes of lanes, which the "
-             "documents ask for, and give the buffers room for them.");
-    }
-    ctl.mask[0] -= dropped;
-    lanes = ResolveLanes(core, ctl, dtype);
-  } else {
-    lanes.repeat = ctl.repeat;
-    lanes.lanes = lanes.active = lanes.lastActive = perRepeat;
-    lanes.bits[0] = lanes.bits[1] = ~0ull;
-  }
+  const LaneSet lanes = ComparedLanes(core, dtype, &ctl);
   if (IsIdle(core, lanes, dst)) {
     return;
   }
@@ -112,6 +117,65 @@ void VecSelect(const Ub& dst, const Ub& bits, const Ub& src0, const Ub* src1, Sc
 }
 ACLSIM_SKIPS_FAULTS()
 
+namespace {
+
+// One call of Select, whose lanes may be those of UB or of an image of it that says which bytes are undefined.
+struct SelectCall {
+  // Which source a lane takes is up to the real bits, also when the lanes of another image of UB move.
+  const uint8_t* base;
+  Ub bits;
+  OperandWalk dst, src0, src1;
+  LaneSet lanes;
+  LaneSet walked;  // with one set of bits for all repeats the count form goes repeat by repeat, too
+  bool scalarForm;
+  bool sameBits;
+  decltype(Lanes().select2) select;
+  Element constant;
+
+  OperandWalk On(uint8_t* ub, OperandWalk walk) const {
+    walk.ub.addr = ub + (walk.ub.addr - base);
+    return walk;
+  }
+  // In an image of what is undefined, a lane is so too when its selector is.
+  void Spread(const uint8_t* selector, uint8_t* result, int64_t firstBit, int64_t count) const {
+    const auto width = static_cast<size_t>(dst.width);
+    for (int64_t i = 0; selector != nullptr && i < count; ++i) {
+      if ((selector[(firstBit + i) / 8] >> ((firstBit + i) % 8)) & 1) {
+        std::memset(result + static_cast<size_t>(i) * width, 0xFF, width);
+      }
+    }
+  }
+  void operator()(uint8_t* ub) const {
+    const OperandWalk to = On(ub, dst);
+    const OperandWalk x0 = On(ub, src0);
+    const OperandWalk y0 = On(ub, src1);
+    const Element none{};
+    const uint8_t* value = ub == base ? constant.data() : none.data();
+    const uint8_t* selector = ub == base ? nullptr : ub + (bits.addr - base);
+    const size_t step = scalarForm ? 0 : 1;
+    if (lanes.contiguous && !sameBits) {
+      select(to.ub.addr, bits.addr, x0.ub.addr, scalarForm ? value : y0.ub.addr, step,
+             static_cast<size_t>(lanes.total));
+      Spread(selector, to.ub.addr, 0, lanes.total);
+      return;
+    }
+    alignas(64) uint8_t temp0[kRepeatBytes];
+    alignas(64) uint8_t temp1[kRepeatBytes];
+    alignas(64) uint8_t result[kRepeatBytes];
+    for (int64_t r = 0; r < walked.repeat; ++r) {
+      const int64_t active = walked.ActiveIn(r);
+      const uint8_t* x = GatherRepeat(x0, r, active, temp0);
+      const uint8_t* y = scalarForm ? value : GatherRepeat(y0, r, active, temp1);
+      const int64_t firstBit = sameBits ? 0 : r * walked.lanes;
+      select(result, bits.addr + firstBit / 8, x, y, step, static_cast<size_t>(active));
+      Spread(selector, result, firstBit, active);
+      ScatterRepeat(to, walked, r, result);
+    }
+  }
+};
+
+}  // namespace
+
 void SelectByBits(const Ub& dst, const Ub& bits, const Ub& src0, const Ub* src1, ScalarValue scalar,
                   bool sameBits, const VecCtl& ctl, uint64_t reserved) {
   Core& core = Core::Current();
@@ -123,7 +187,6 @@ void SelectByBits(const Ub& dst, const Ub& bits, const Ub& src0, const Ub* src1,
               "The device compiler refuses it. Use SELMODE::VSEL_CMPMASK_SPR.",
               "done all the same");
   }
-  const auto width = static_cast<int64_t>(WidthOf(dst.dtype));
   LaneSet lanes = ResolveLanes(core, ctl, dst.dtype);
   if (IsIdle(core, lanes, dst)) {
     return;
@@ -138,20 +201,23 @@ void SelectByBits(const Ub& dst, const Ub& bits, const Ub& src0, const Ub* src1,
     CheckLanes(core, b, lanes);
     CheckOverlap(core, lanes, d, b, false);
   }
-  // With one set of bits for all repeats the count form goes repeat by repeat, too.
-  const LaneSet walked = Repeated(lanes);
-  const int64_t last = walked.lastActive;
+  SelectCall call{core.ub,
+                  bits,
+                  d,
+                  a,
+                  b,
+                  lanes,
+                  Repeated(lanes),
+                  src1 == nullptr,
+                  sameBits,
+                  WidthOf(dst.dtype) == 2 ? Lanes().select2 : Lanes().select4,
+                  {}};
+  const int64_t last = call.walked.lastActive;
   const int64_t usedBits = sameBits ? std::min(lanes.lanes, lanes.repeat > 1 ? lanes.lanes : last)
                                     : (lanes.repeat - 1) * lanes.lanes + last;
   CheckOperand(core, bits, (usedBits + 7) / 8, "selMask");
   SpoilReserved(core, reserved);
-  Element constant{};
-  StoreScalar(dst.dtype, scalar, constant.data());
-  const auto select = width == 2 ? Lanes().select2 : Lanes().select4;
-  const bool scalarForm = src1 == nullptr;
-  const size_t step = scalarForm ? 0 : 1;
-  // Which source a lane takes is up to the real bits, also when the lanes of another image of UB move.
-  const uint8_t* const base = core.ub;
+  StoreScalar(dst.dtype, scalar, call.constant.data());
   core.IssueMove(
       Pipe::kVector,
       [&](Record& record) {
@@ -159,49 +225,12 @@ void SelectByBits(const Ub& dst, const Ub& bits, const Ub& src0, const Ub* src1,
         record.dtype = dst.dtype;
         record.Add(AccessOf(core, d, lanes));
         record.Add(AccessOf(core, a, lanes));
-        if (!scalarForm) {
+        if (!call.scalarForm) {
           record.Add(AccessOf(core, b, lanes));
         }
         record.Add(UbAccess(core, Use::kRead, bits, (usedBits + 7) / 8));
       },
-      [=](uint8_t* ub) {
-        const auto on = [&](OperandWalk walk) {
-          walk.ub.addr = ub + (walk.ub.addr - base);
-          return walk;
-        };
-        const OperandWalk to = on(d);
-        const OperandWalk x0 = on(a);
-        const OperandWalk y0 = on(b);
-        const Element none{};
-        const uint8_t* value = ub == base ? constant.data() : none.data();
-        // In an image of what is undefined, a lane is so too when its selector is.
-        const uint8_t* selector = ub == base ? nullptr : ub + (bits.addr - base);
-        const auto spread = [&](uint8_t* result, int64_t firstBit, int64_t count) {
-          for (int64_t i = 0; selector != nullptr && i < count; ++i) {
-            if ((selector[(firstBit + i) / 8] >> ((firstBit + i) % 8)) & 1) {
-              std::memset(result + i * width, 0xFF, static_cast<size_t>(width));
-            }
-          }
-        };
-        if (lanes.contiguous && !sameBits) {
-          select(to.ub.addr, bits.addr, x0.ub.addr, scalarForm ? value : y0.ub.addr, step,
-                 static_cast<size_t>(lanes.total));
-          spread(to.ub.addr, 0, lanes.total);
-          return;
-        }
-        alignas(64) uint8_t temp0[kRepeatBytes];
-        alignas(64) uint8_t temp1[kRepeatBytes];
-        alignas(64) uint8_t result[kRepeatBytes];
-        for (int64_t r = 0; r < walked.repeat; ++r) {
-          const int64_t active = walked.ActiveIn(r);
-          const uint8_t* x = GatherRepeat(x0, r, active, temp0);
-          const uint8_t* y = scalarForm ? value : GatherRepeat(y0, r, active, temp1);
-          const int64_t firstBit = sameBits ? 0 : r * walked.lanes;
-          select(result, bits.addr + firstBit / 8, x, y, step, static_cast<size_t>(active));
-          spread(result, firstBit, active);
-          ScatterRepeat(to, walked, r, result);
-        }
-      });
+      call);
 }
 
 }  // namespace aclsim

@@ -249,6 +249,78 @@ void AddRows(Record* record, Use use, std::array<uint64_t, 16> list, int32_t rep
   }
 }
 
+// One call of TransDataTo5HD: tiles of 16 rows, which become its columns.
+struct TransposeCall {
+  std::array<uint64_t, 16> to, from;  // offsets in UB
+  int64_t width = 0;                  // bytes of an element
+  bool dstHigh = false, srcHigh = false;
+  int32_t repeat = 0, dstRep = 0, srcRep = 0;
+
+  // With a single repeat the strides shift its start, a documented trap.
+  int64_t Shift() const { return repeat == 1 ? 1 : 0; }
+  void Move(uint8_t* ub) const {
+    for (int64_t r = 0; r < repeat; ++r) {
+      uint8_t tile[16 * 32];
+      for (size_t i = 0; i < 16; ++i) {
+        std::memcpy(tile + i * 32, ub + from[i] + (r + Shift()) * srcRep * kBlock, 32);
+      }
+      Store(tile, ub + (r + Shift()) * dstRep * kBlock);
+    }
+  }
+  void Store(const uint8_t* tile, uint8_t* ub) const {
+    const auto element = [&](int64_t row, int64_t column) {
+      return ub + to[static_cast<size_t>(row)] + column * width;
+    };
+    if (width == 2) {
+      for (int64_t i = 0; i < 16; ++i) {
+        for (int64_t j = 0; j < 16; ++j) {
+          std::memcpy(element(i, j), tile + j * 32 + i * 2, 2);
+        }
+      }
+    } else if (width == 4) {
+      // 16 rows of 8 become 8 rows of 16, each split over two blocks: dst[2 i] holds columns 0..7, dst[2 i + 1] 8..15.
+      for (int64_t i = 0; i < 8; ++i) {
+        for (int64_t j = 0; j < 16; ++j) {
+          std::memcpy(element(2 * i + j / 8, j % 8), tile + j * 32 + i * 4, 4);
+        }
+      }
+    } else {
+      // 8-bit: half of the 32 columns, chosen by srcHigh, into half of each row, chosen by dstHigh.
+      for (int64_t i = 0; i < 16; ++i) {
+        for (int64_t j = 0; j < 16; ++j) {
+          *element(i, j + (dstHigh ? 16 : 0)) = tile[j * 32 + i + (srcHigh ? 16 : 0)];
+        }
+      }
+    }
+  }
+};
+
+// Addresses are raw: the buffer that holds the first byte bounds the walk.
+void CheckList(const Core& core, const TransposeCall& call, const uint64_t* list, int32_t rep,
+               const char* role) {
+  const BufferInfo* within = nullptr;
+  for (int i = 0; i < 16; ++i) {
+    const int64_t begin = static_cast<int64_t>(list[i] - reinterpret_cast<uint64_t>(core.ub)) +
+                          call.Shift() * rep * kBlock;
+    const int64_t end = begin + (call.repeat - 1) * int64_t{rep} * kBlock + kBlock;
+    const auto holds = [&](const BufferInfo& info) {
+      return begin >= info.offset && end <= int64_t{info.offset} + info.bytes;
+    };
+    if (within == nullptr || !holds(*within)) {
+      const auto found = std::find_if(core.buffers.begin() + 1, core.buffers.end(), holds);
+      within = found != core.buffers.end() ? &*found : nullptr;
+    }
+    if (within == nullptr || begin % kBlock != 0) {
+      ThrowFault(
+          within != nullptr ? "ub-misaligned" : "ub-out-of-bounds",
+          Format("%s[%d] covers UB bytes [%lld, %lld), %s; addresses are multiples of 32", role, i,
+                 static_cast<long long>(begin), static_cast<long long>(end),
+                 within != nullptr ? "not on a 32-byte boundary" : "which no buffer holds"),
+          "Hardware raises an exception or corrupts another buffer. Check the address list.");
+    }
+  }
+}
+
 }  // namespace
 
 void VecTransDataTo5HD(const uint64_t* dst, const uint64_t* src, DType dtype, bool dstHigh,
@@ -260,92 +332,31 @@ void VecTransDataTo5HD(const uint64_t* dst, const uint64_t* src, DType dtype, bo
   if (wide || dtype == DType::kBf16 || dtype == DType::kBool) {
     UnsupportedDType(core, core.instruction, dtype);
   }
-  // With a single repeat the strides shift its start, a documented trap.
-  const int64_t shift = repeat == 1 ? 1 : 0;
-  // Addresses are raw: the buffer that holds the first byte bounds the walk.
-  const auto check = [&](const uint64_t* list, int32_t rep, const char* role) {
-    const BufferInfo* within = nullptr;
-    for (int i = 0; i < 16; ++i) {
-      const int64_t begin = static_cast<int64_t>(list[i] - reinterpret_cast<uint64_t>(core.ub)) +
-                            shift * rep * kBlock;
-      const int64_t end = begin + (repeat - 1) * int64_t{rep} * kBlock + kBlock;
-      const auto holds = [&](const BufferInfo& info) {
-        return begin >= info.offset && end <= int64_t{info.offset} + info.bytes;
-      };
-      if (within == nullptr || !holds(*within)) {
-        const auto found = std::find_if(core.buffers.begin() + 1, core.buffers.end(), holds);
-        within = found != core.buffers.end() ? &*found : nullptr;
-      }
-      if (within == nullptr || begin % kBlock != 0) {
-        ThrowFault(
-            within != nullptr ? "ub-misaligned" : "ub-out-of-bounds",
-            Format("%s[%d] covers UB bytes [%lld, %lld), %s; addresses are multiples of 32", role,
-                   i, static_cast<long long>(begin), static_cast<long long>(end),
-                   within != nullptr ? "not on a 32-byte boundary" : "which no buffer holds"),
-            "Hardware raises an exception or corrupts another buffer. Check the address list.");
-      }
-    }
-  };
   if (repeat <= 0) {
     return;
   }
-  check(dst, dstRep, "dstList");
-  check(src, srcRep, "srcList");
-  std::array<uint64_t, 16> to, from;
+  TransposeCall call{{}, {}, width, dstHigh, srcHigh, repeat, dstRep, srcRep};
+  CheckList(core, call, dst, dstRep, "dstList");
+  CheckList(core, call, src, srcRep, "srcList");
   for (size_t i = 0; i < 16; ++i) {
-    to[i] = dst[i] - reinterpret_cast<uint64_t>(core.ub);
-    from[i] = src[i] - reinterpret_cast<uint64_t>(core.ub);
+    call.to[i] = dst[i] - reinterpret_cast<uint64_t>(core.ub);
+    call.from[i] = src[i] - reinterpret_cast<uint64_t>(core.ub);
   }
   core.IssueMove(
       Pipe::kVector,
       [&](Record& record) {
         record.repeat = repeat;
         record.dtype = dtype;
-        for (const auto* list : {&to, &from}) {
+        for (const auto* list : {&call.to, &call.from}) {
           std::array<uint8_t, kBankGroups> blocks{};
           for (const uint64_t address : *list) {
             record.crowd = std::max(record.crowd, ++blocks[BankGroupOf(address)]);
           }
         }
-        AddRows(&record, Use::kWrite, to, repeat, dstRep, shift);
-        AddRows(&record, Use::kRead, from, repeat, srcRep, shift);
+        AddRows(&record, Use::kWrite, call.to, repeat, dstRep, call.Shift());
+        AddRows(&record, Use::kRead, call.from, repeat, srcRep, call.Shift());
       },
-      [=](uint8_t* ub) {
-        const auto element = [&](const std::array<uint64_t, 16>& list, int64_t row, int64_t column,
-                                 int64_t offset) {
-          return ub + list[static_cast<size_t>(row)] + offset + column * width;
-        };
-        for (int64_t r = 0; r < repeat; ++r) {
-          const int64_t fromOffset = (r + shift) * srcRep * kBlock;
-          const int64_t toOffset = (r + shift) * dstRep * kBlock;
-          uint8_t tile[16 * 32];
-          for (int64_t i = 0; i < 16; ++i) {
-            std::memcpy(tile + i * 32, element(from, i, 0, fromOffset), 32);
-          }
-          if (width == 2) {
-            for (int64_t i = 0; i < 16; ++i) {
-              for (int64_t j = 0; j < 16; ++j) {
-                std::memcpy(element(to, i, j, toOffset), tile + j * 32 + i * 2, 2);
-              }
-            }
-          } else if (width == 4) {
-            // 16 rows of 8 become 8 rows of 16, each split over two blocks: dst[2 i] holds columns 0..7, dst[2 i + 1] 8..15.
-            for (int64_t i = 0; i < 8; ++i) {
-              for (int64_t j = 0; j < 16; ++j) {
-                std::memcpy(element(to, 2 * i + j / 8, j % 8, toOffset), tile + j * 32 + i * 4, 4);
-              }
-            }
-          } else {
-            // 8-bit: half of the 32 columns, chosen by srcHigh, into half of each row, chosen by dstHigh.
-            for (int64_t i = 0; i < 16; ++i) {
-              for (int64_t j = 0; j < 16; ++j) {
-                *element(to, i, j + (dstHigh ? 16 : 0), toOffset) =
-                    tile[j * 32 + i + (srcHigh ? 16 : 0)];
-              }
-            }
-          }
-        }
-      });
+      [call](uint8_t* ub) { call.Move(ub); });
 }
 ACLSIM_SKIPS_FAULTS()
 
