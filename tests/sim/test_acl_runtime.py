@@ -271,10 +271,10 @@ def test_poison_is_linear(library: Path) -> None:
     own: memory that other tests have used and freed would be taken first.
     """
     code = (
-        "import resource, time\n"
+        "import re, time\n"
         "def resident():\n"
-        "    pages = int(open('/proc/self/statm').read().split()[1])\n"
-        "    return pages * resource.getpagesize() >> 20\n"
+        "    status = open('/proc/self/status').read()\n"
+        "    return int(re.search(r'VmRSS:\\s+(\\d+) kB', status)[1]) >> 10\n"
         "assert lib.aclInit(None) == 0 and lib.aclrtSetDevice(0) == 0, err()\n"
         "before, start = resident(), time.process_time()\n"
         "size = ctypes.c_size_t(200 << 20)\n"
