@@ -49,10 +49,14 @@ Place GmUse::Resolve(uint32_t place, const char* note) const {
   return {PipeName(info.pipe), info.name, note, FindKernelLine(info.stack)};
 }
 
+bool GmAccess::IsLike(const GmAccess& next) const {
+  return waits == next.waits && place == next.place && pipe == next.pipe && write == next.write &&
+         atomic == next.atomic && sum == next.sum && cleaned == next.cleaned &&
+         filled == next.filled && fillPlace == next.fillPlace;
+}
+
 bool GmAccess::Append(const GmAccess& next) {
-  if (end != next.begin || waits != next.waits || place != next.place || pipe != next.pipe ||
-      write != next.write || atomic != next.atomic || sum != next.sum || cleaned != next.cleaned ||
-      filled != next.filled || fillPlace != next.fillPlace) {
+  if (end != next.begin || !IsLike(next)) {
     return false;
   }
   // Lines are cleaned one by one.
@@ -265,7 +269,6 @@ void GmUse::OnRecord(Core& core, const Record& record) {
     if (record.pipe != Pipe::kScalar && access.addr != copied_.address) {
       copied_ = {};
     }
-    const bool writes = access.use != Use::kRead;
     const GmRegion* region = core.RegionOf(access.addr);
     if (region == nullptr || IsReadOnly(region->kind) ||
         (region->kind == RegionKind::kInput && !core.Aliased(*region))) {
@@ -277,68 +280,84 @@ void GmUse::OnRecord(Core& core, const Record& record) {
       judged.use = Use::kRead;
     }
     if (record.pipe == Pipe::kScalar) {
-      const auto copies = static_cast<size_t>(Pipe::kMte3);
-      const CacheFill now{record.coreWaits, races_.CompleteAfter(Pipe::kScalar)[copies],
-                          PlaceOf(core, record.name, record.pipe, record.site),
-                          core.meeting->StoresSoFar()};
-      const CacheFill fill = Fill(access, now);
-      Add(core, record, judged, now.place, fill);
-      if (!writes) {
-        reading_ = {access.addr, access.TotalBytes(), now.place, record.site};
-      } else if (!record.reference) {
-        NoteStore(core, record, access, now.place);
-      }
-      if (fill.copies < now.copies) {
-        CheckCopies(core, record, access, *region, fill, now);
-      }
-      if (writes && !record.reference) {
-        dirty_[access.addr / kLineBytes] = now.place;
-        cleaning_.erase(access.addr / kLineBytes);
-      }
-      continue;
+      OnScalar(core, record, access, judged, *region);
+    } else {
+      OnCopy(core, record, access, judged, *region);
     }
-    const uint32_t place = PlaceOf(core, record.name, record.pipe, record.site);
-    Add(core, record, judged, place, {});
-    if (writes && record.pipe == Pipe::kMte3 && !record.atomic) {
-      NoteStore(core, record, access, place);
-    }
-    // It may be a look at another core's signal.
-    if (!writes && IsLook(core, record, access)) {
-      reading_ = {access.addr, access.TotalBytes(), place, record.site, true};
-    } else if (!writes) {
-      heardUpTo_ = core.meeting->StoresSoFar();
-    }
-    // The copy pipes do not see what is still in the cache.
-    if (dirty_.empty() || writes) {
-      continue;
-    }
-    ForEachSpan(access, [&](uint64_t begin, uint64_t end, uint32_t) {
-      const auto line = dirty_.lower_bound(begin / kLineBytes);
-      if (line == dirty_.end() || line->first * kLineBytes >= end) {
-        return;
-      }
-      if (!reported_.emplace(record.site, line->second).second) {
-        return;
-      }
-      Finding finding;
-      finding.kind = "gm-cache";
-      finding.space = "GM";
-      finding.buffer = region->name;
-      finding.begin = begin - reinterpret_cast<uint64_t>(region->addr);
-      finding.end = end - reinterpret_cast<uint64_t>(region->addr);
-      finding.at = core.PlaceOf(record.name, record.pipe, record.site, "reads");
-      finding.related.push_back(Resolve(line->second, "wrote through the cache"));
-      finding.detail = Format(
-          "bytes [%llu, %llu) of %s hold a scalar write that is still in the core's "
-          "data cache",
-          static_cast<unsigned long long>(finding.begin),
-          static_cast<unsigned long long>(finding.end), region->name.c_str());
-      finding.advice =
-          "Hardware copies the old value. Call DataCacheCleanAndInvalid after the scalar "
-          "writes.";
-      core.Find(std::move(finding));
-    });
   }
+}
+
+// What goes through the core's data cache.
+void GmUse::OnScalar(Core& core, const Record& record, const Access& access, const Access& judged,
+                     const GmRegion& region) {
+  const bool writes = access.use != Use::kRead;
+  const auto copies = static_cast<size_t>(Pipe::kMte3);
+  const CacheFill now{record.coreWaits, races_.CompleteAfter(Pipe::kScalar)[copies],
+                      PlaceOf(core, record.name, record.pipe, record.site),
+                      core.meeting->StoresSoFar()};
+  const CacheFill fill = Fill(access, now);
+  Add(core, record, judged, now.place, fill);
+  if (!writes) {
+    reading_ = {access.addr, access.TotalBytes(), now.place, record.site};
+  } else if (!record.reference) {
+    NoteStore(core, record, access, now.place);
+  }
+  if (fill.copies < now.copies) {
+    CheckCopies(core, record, access, region, fill, now);
+  }
+  if (writes && !record.reference) {
+    dirty_[access.addr / kLineBytes] = now.place;
+    cleaning_.erase(access.addr / kLineBytes);
+  }
+}
+
+// What the copy pipes do, which do not see what is still in the cache.
+void GmUse::OnCopy(Core& core, const Record& record, const Access& access, const Access& judged,
+                   const GmRegion& region) {
+  const bool writes = access.use != Use::kRead;
+  const uint32_t place = PlaceOf(core, record.name, record.pipe, record.site);
+  Add(core, record, judged, place, {});
+  if (writes && record.pipe == Pipe::kMte3 && !record.atomic) {
+    NoteStore(core, record, access, place);
+  }
+  // It may be a look at another core's signal.
+  if (!writes && IsLook(core, record, access)) {
+    reading_ = {access.addr, access.TotalBytes(), place, record.site, true};
+  } else if (!writes) {
+    heardUpTo_ = core.meeting->StoresSoFar();
+  }
+  if (dirty_.empty() || writes) {
+    return;
+  }
+  ForEachSpan(access, [&](uint64_t begin, uint64_t end, uint32_t) {
+    const auto line = dirty_.lower_bound(begin / kLineBytes);
+    if (line != dirty_.end() && line->first * kLineBytes < end &&
+        reported_.emplace(record.site, line->second).second) {
+      FindDirty(core, record, region, begin, end, line->second);
+    }
+  });
+}
+
+// A copy of bytes that a scalar write, at `place`, has left in the cache.
+void GmUse::FindDirty(Core& core, const Record& record, const GmRegion& region, uint64_t begin,
+                      uint64_t end, uint32_t place) {
+  Finding finding;
+  finding.kind = "gm-cache";
+  finding.space = "GM";
+  finding.buffer = region.name;
+  finding.begin = begin - reinterpret_cast<uint64_t>(region.addr);
+  finding.end = end - reinterpret_cast<uint64_t>(region.addr);
+  finding.at = core.PlaceOf(record.name, record.pipe, record.site, "reads");
+  finding.related.push_back(Resolve(place, "wrote through the cache"));
+  finding.detail = Format(
+      "bytes [%llu, %llu) of %s hold a scalar write that is still in the core's "
+      "data cache",
+      static_cast<unsigned long long>(finding.begin), static_cast<unsigned long long>(finding.end),
+      region.name.c_str());
+  finding.advice =
+      "Hardware copies the old value. Call DataCacheCleanAndInvalid after the scalar "
+      "writes.";
+  core.Find(std::move(finding));
 }
 
 void GmUse::OnIssueSync(const Core&, const SyncEvent& event) {

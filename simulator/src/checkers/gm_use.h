@@ -48,6 +48,8 @@ struct GmAccess {
   uint32_t CountAt(uint64_t at) const {
     return count + step * static_cast<uint32_t>((at - begin) / piece);
   }
+  // The same in all but the bytes.
+  bool IsLike(const GmAccess& next) const;
   bool Append(const GmAccess& next);
   // The same read once more.
   bool Repeats(const GmAccess& next) const {
@@ -169,6 +171,13 @@ class GmUse : public Observer {
     CacheFill written;  // the last of these
   };
 
+  // judged: the access as it is kept.
+  void OnScalar(Core& core, const Record& record, const Access& access, const Access& judged,
+                const GmRegion& region);
+  void OnCopy(Core& core, const Record& record, const Access& access, const Access& judged,
+              const GmRegion& region);
+  void FindDirty(Core& core, const Record& record, const GmRegion& region, uint64_t begin,
+                 uint64_t end, uint32_t place);
   void Add(const Core& core, const Record& record, const Access& access, uint32_t place,
            const CacheFill& fill);
   bool AddRows(const Access& access, GmAccess use);

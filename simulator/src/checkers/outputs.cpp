@@ -95,35 +95,76 @@ std::optional<Place> TensorOf(const GmRegion& region, const std::vector<GmUse*>&
   return std::nullopt;
 }
 
+// The last write before a gap and the first behind it; null: none.
+struct Neighbours {
+  const Write* before = nullptr;
+  const Write* after = nullptr;
+};
+Neighbours NeighboursOf(const Range& gap, const std::vector<Write>& writes) {
+  Neighbours found;
+  for (const Write& write : writes) {
+    if (write.range.end <= gap.begin &&
+        (found.before == nullptr || write.range.end > found.before->range.end)) {
+      found.before = &write;
+    } else if (write.range.begin >= gap.end && found.after == nullptr) {
+      found.after = &write;
+    }
+  }
+  return found;
+}
+
+Place PlaceOf(const std::vector<GmUse*>& cores, const Write& write, const char* where) {
+  const GmAccess& access = write.access;
+  return cores[access.core]->Resolve(
+      access.place,
+      Format("wrote bytes [%llu, %llu) on core %u, %s", static_cast<Ull>(write.range.begin),
+             static_cast<Ull>(write.range.end), access.core, where)
+          .c_str());
+}
+
+// Nothing is written before the gap or behind it: the kernel is to blame, or the tensor that it has made of this memory.
+void BlameKernel(const KernelLaunch& launch, std::optional<Place> made, Finding* finding) {
+  finding->core = 0;
+  finding->at.instruction = "the kernel";
+  finding->at.note = "wrote nothing there";
+  finding->at.line = FindKernelLine({static_cast<uint8_t*>(const_cast<void*>(launch.entry)) + 1});
+  if (made && finding->at.line.line == 0) {
+    finding->at = std::move(*made);
+    finding->at.note += " and writes nothing to it";
+  } else if (made) {
+    finding->related.push_back(std::move(*made));
+  }
+}
+
+void Blame(const KernelLaunch& launch, const std::vector<GmUse*>& cores, const GmRegion& region,
+           const Neighbours& writes, Finding* finding) {
+  const auto& [before, after] = writes;
+  if (before == nullptr && after == nullptr) {
+    BlameKernel(launch, TensorOf(region, cores), finding);
+    return;
+  }
+  if (before != nullptr) {
+    finding->core = before->access.core;
+    finding->at = PlaceOf(cores, *before, "the last before the gap");
+    if (after != nullptr) {
+      finding->related.push_back(PlaceOf(cores, *after, "the first behind it"));
+    }
+  } else {
+    finding->core = after->access.core;
+    finding->at = PlaceOf(cores, *after, "the first behind the gap");
+  }
+  // A wrong first element of a core's part has no line but this.
+  const uint32_t core = (before != nullptr ? before : after)->access.core;
+  if (std::optional<Place> made = cores[core]->TensorOf(region)) {
+    finding->related.push_back(std::move(*made));
+  }
+}
+
 Finding Describe(const KernelLaunch& launch, const std::vector<GmUse*>& cores,
                  const GmRegion& region, const std::vector<Write>& writes,
                  const std::vector<Range>& gaps) {
   const Range& gap = gaps.front();
-  const Write* before = nullptr;
-  const Write* after = nullptr;
-  for (const Write& write : writes) {
-    if (write.range.end <= gap.begin &&
-        (before == nullptr || write.range.end > before->range.end)) {
-      before = &write;
-    } else if (write.range.begin >= gap.end && after == nullptr) {
-      after = &write;
-    }
-  }
   Finding finding;
-  const auto place = [&](const Write& write, const char* where) {
-    const GmAccess& access = write.access;
-    return cores[access.core]->Resolve(
-        access.place,
-        Format("wrote bytes [%llu, %llu) on core %u, %s", static_cast<Ull>(write.range.begin),
-               static_cast<Ull>(write.range.end), access.core, where)
-            .c_str());
-  };
-  const auto tensor = [&](uint32_t core) {
-    // A wrong first element of a core's part has no line but this.
-    if (std::optional<Place> made = cores[core]->TensorOf(region)) {
-      finding.related.push_back(std::move(*made));
-    }
-  };
   finding.kind = "output-unwritten";
   finding.op = launch.opType;
   finding.blockDim = launch.blockDim;
@@ -131,30 +172,7 @@ Finding Describe(const KernelLaunch& launch, const std::vector<GmUse*>& cores,
   finding.buffer = region.name;
   finding.begin = gap.begin;
   finding.end = gap.end;
-  if (before != nullptr) {
-    finding.core = before->access.core;
-    finding.at = place(*before, "the last before the gap");
-    if (after != nullptr) {
-      finding.related.push_back(place(*after, "the first behind it"));
-    }
-    tensor(before->access.core);
-  } else if (after != nullptr) {
-    finding.core = after->access.core;
-    finding.at = place(*after, "the first behind the gap");
-    tensor(after->access.core);
-  } else {
-    finding.core = 0;
-    finding.at.instruction = "the kernel";
-    finding.at.note = "wrote nothing there";
-    finding.at.line = FindKernelLine({static_cast<uint8_t*>(const_cast<void*>(launch.entry)) + 1});
-    std::optional<Place> made = TensorOf(region, cores);
-    if (made && finding.at.line.line == 0) {
-      finding.at = std::move(*made);
-      finding.at.note += " and writes nothing to it";
-    } else if (made) {
-      finding.related.push_back(std::move(*made));
-    }
-  }
+  Blame(launch, cores, region, NeighboursOf(gap, writes), &finding);
   uint64_t bytes = 0;
   for (const Range& one : gaps) {
     bytes += one.end - one.begin;

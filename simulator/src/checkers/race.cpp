@@ -183,25 +183,30 @@ void RaceObserver::MarkUsed(size_t pipe, size_t other, uint32_t clock) {
   }
 }
 
+// WaitFlags and barriers of the kernel's own are counted by their places.
+void RaceObserver::CountSite(const Core& core, const SyncEvent& event) {
+  if (event.site == 0 || event.kind == SyncEvent::Kind::kSet ||
+      (event.kind == SyncEvent::Kind::kWait && event.flag >= kEventFlags) ||
+      (std::string_view(event.name) != "WaitFlag" &&
+       std::string_view(event.name) != "PipeBarrier")) {
+    return;
+  }
+  if (event.site >= sites_.size()) {
+    sites_.resize(event.site + 1);
+    tellOf_.resize(event.site + 1);
+  }
+  SyncUse::Site& site = sites_[event.site];
+  if (site.executed++ == 0) {
+    site.name = event.name;
+    site.stack = core.sites.Stack(event.site);
+  }
+}
+
 void RaceObserver::OnSync(Core& core, const SyncEvent& event) {
   EndCalm();
+  CountSite(core, event);
   const size_t from = Index(event.from);
   const size_t to = Index(event.to);
-  const bool explicitFlag = event.flag < kEventFlags;
-  if (event.site != 0 &&
-      (event.kind == SyncEvent::Kind::kWait ? explicitFlag : event.kind != SyncEvent::Kind::kSet) &&
-      (std::string_view(event.name) == "WaitFlag" ||
-       std::string_view(event.name) == "PipeBarrier")) {
-    if (event.site >= sites_.size()) {
-      sites_.resize(event.site + 1);
-      tellOf_.resize(event.site + 1);
-    }
-    SyncUse::Site& site = sites_[event.site];
-    if (site.executed++ == 0) {
-      site.name = event.name;
-      site.stack = core.sites.Stack(event.site);
-    }
-  }
   switch (event.kind) {
     case SyncEvent::Kind::kSet: {
       if (IsCoreFlag(event.flag)) {
@@ -211,7 +216,7 @@ void RaceObserver::OnSync(Core& core, const SyncEvent& event) {
         coreSets_[from].pop_front();
       }
       Knowledge& flag = ToldBy(event.flag).Add(known_[from]);
-      flag.site = explicitFlag ? event.site : 0;
+      flag.site = event.flag < kEventFlags ? event.site : 0;
       flag.clock[from] = count_[from];
       flag.source[from] = {};
       break;
@@ -372,10 +377,45 @@ static void CheckQueueDirection(const Core& core, uint64_t offset, Pipe wrote, P
   }
 }
 
+namespace {
+
+// The bytes as they lie in their buffer, or in their region of GM.
+void DescribeBytes(const Core& core, const Access& access, uint64_t begin, uint64_t end,
+                   Finding* finding) {
+  finding->space = SpaceName(access.space);
+  uint64_t start = 0;
+  if (access.InGm()) {
+    if (const GmRegion* region = core.RegionOf(begin)) {
+      finding->buffer = region->name;
+      start = reinterpret_cast<uint64_t>(region->addr);
+    }
+  } else {
+    finding->buffer = core.BufferName(begin, &start);
+  }
+  finding->begin = begin - start;
+  finding->end = end - start;
+}
+
+std::string OrderAdvice(Pipe earlier, Pipe later) {
+  if (later == earlier) {
+    return Format(
+        "Hardware may finish them in either order: wrong numbers now and then. "
+        "PipeBarrier<PIPE_%s> between them.",
+        FactsOf(later).flag);
+  }
+  return Format(
+      "Hardware runs the pipes side by side: wrong numbers now and then. EnQue and DeQue the "
+      "tensor, or SetFlag and WaitFlag of HardEvent::%s_%s between them.",
+      FactsOf(earlier).flag, FactsOf(later).flag);
+}
+
+}  // namespace
+
 void RaceObserver::Race(Core& core, const Record& record, const Access& access, size_t other,
                         uint32_t clock, bool earlierWrote, uint64_t begin, uint64_t end) {
   const Executed& earlier = executed_[other][clock];
   const Pipe otherPipe = static_cast<Pipe>(other);
+  const bool writes = Writes(access);
   // Two lines that nothing orders are one finding, whatever they do to each other's bytes: a reader before all else.
   const auto [known, isNew] = reported_.emplace(std::array<uint64_t, 2>{record.site, earlier.site},
                                                 Reported{core.findings.size(), 0, {}});
@@ -383,7 +423,7 @@ void RaceObserver::Race(Core& core, const Record& record, const Access& access, 
   const std::array<uint32_t, 2> pair = {count_[Index(record.pipe)] + 1, clock};
   const bool again = !isNew && reported.last == pair;  // another operand of the same two
   reported.last = pair;
-  const bool better = earlierWrote && !Writes(access) && !reported.reads;
+  const bool better = earlierWrote && !writes && !reported.reads;
   uint64_t count = 1;
   if (!isNew) {
     count = core.findings[reported.index].count += again ? 0 : 1;
@@ -391,47 +431,24 @@ void RaceObserver::Race(Core& core, const Record& record, const Access& access, 
       return;
     }
   }
-  reported.reads = earlierWrote && !Writes(access);
+  reported.reads = earlierWrote && !writes;
   Finding finding;
-  finding.kind = HazardOf(earlierWrote, Writes(access));
-  finding.at =
-      core.PlaceOf(record.name, record.pipe, record.site, Writes(access) ? "writes" : "reads");
+  finding.kind = HazardOf(earlierWrote, writes);
+  finding.at = core.PlaceOf(record.name, record.pipe, record.site, writes ? "writes" : "reads");
   finding.related.push_back(
       core.PlaceOf(earlier.name, otherPipe, earlier.site, earlierWrote ? "wrote" : "read"));
   finding.at.core = finding.related[0].core = core.index;
   finding.at.count = count_[Index(record.pipe)] + 1;
   finding.related[0].count = clock;
-  const char* const space = SpaceName(access.space);
-  finding.space = space;
-  uint64_t start = 0;
-  if (access.InGm()) {
-    if (const GmRegion* region = core.RegionOf(begin)) {
-      finding.buffer = region->name;
-      start = reinterpret_cast<uint64_t>(region->addr);
-    }
-  } else {
-    finding.buffer = core.BufferName(begin, &start);
-  }
-  finding.begin = begin - start;
-  finding.end = end - start;
+  DescribeBytes(core, access, begin, end, &finding);
   finding.detail = Format(
       "%s bytes [%llu, %llu) of %s: %s on %s %s them, %s on %s %s them before, and nothing "
       "orders the two",
-      space, static_cast<unsigned long long>(finding.begin),
+      finding.space, static_cast<unsigned long long>(finding.begin),
       static_cast<unsigned long long>(finding.end), finding.buffer.c_str(), record.name,
-      PipeName(record.pipe), Writes(access) ? "writes" : "reads", earlier.name, PipeName(otherPipe),
+      PipeName(record.pipe), writes ? "writes" : "reads", earlier.name, PipeName(otherPipe),
       earlierWrote ? "wrote" : "read");
-  if (record.pipe == otherPipe) {
-    finding.advice = Format(
-        "Hardware may finish them in either order: wrong numbers now and then. "
-        "PipeBarrier<PIPE_%s> between them.",
-        FactsOf(record.pipe).flag);
-  } else {
-    finding.advice = Format(
-        "Hardware runs the pipes side by side: wrong numbers now and then. EnQue and DeQue the "
-        "tensor, or SetFlag and WaitFlag of HardEvent::%s_%s between them.",
-        FactsOf(otherPipe).flag, FactsOf(record.pipe).flag);
-  }
+  finding.advice = OrderAdvice(otherPipe, record.pipe);
   if (!access.InGm() && earlierWrote) {
     CheckQueueDirection(core, begin, otherPipe, record.pipe, &finding);
   }

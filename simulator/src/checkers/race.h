@@ -115,6 +115,7 @@ class RaceObserver : public Observer {
     uint32_t meetings_ = 0;
   };
 
+  void CountSite(const Core& core, const SyncEvent& event);
   static size_t Index(Pipe pipe) { return static_cast<size_t>(pipe); }
   Clock Issued(const Core& core) const;
   bool Tracked(const Core& core, const Access& access, bool write);

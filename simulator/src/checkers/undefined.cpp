@@ -681,22 +681,30 @@ void UndefinedObserver::OnRecord(Core& core, const Record& record) {
     defined = access.InGm() || !Reads(access) || Defined(access);
   }
   if (!defined && record.flow == Flow::kMove) {
-    const uint32_t origin = OriginOf(core, record);
-    uint8_t* const image = image_.Each(0, image_.Size());
-    record.move(image);
-    for (int i = 0; i < record.accessCount; ++i) {
-      const Access& access = record.access[static_cast<size_t>(i)];
-      if (access.use == Use::kWrite && !access.InGm()) {
-        ForEachSpan(access, [&](uint64_t begin, uint64_t end, uint32_t) {
-          if (!AllZero(image + begin, end - begin)) {
-            SetOrigin(begin, end, origin);
-          }
-        });
-      }
-    }
-    return;
+    Move(record, OriginOf(core, record));
+  } else {
+    Compute(record, defined, defined ? 0 : OriginOf(core, record));
   }
-  const uint32_t origin = defined ? 0 : OriginOf(core, record);
+}
+
+// Bytes move unchanged: they do so in the image, too.
+void UndefinedObserver::Move(const Record& record, uint32_t origin) {
+  uint8_t* const image = image_.Each(0, image_.Size());
+  record.move(image);
+  for (int i = 0; i < record.accessCount; ++i) {
+    const Access& access = record.access[static_cast<size_t>(i)];
+    if (access.use == Use::kWrite && !access.InGm()) {
+      ForEachSpan(access, [&](uint64_t begin, uint64_t end, uint32_t) {
+        if (!AllZero(image + begin, end - begin)) {
+          SetOrigin(begin, end, origin);
+        }
+      });
+    }
+  }
+}
+
+// defined: all that the instruction reads is.
+void UndefinedObserver::Compute(const Record& record, bool defined, uint32_t origin) {
   // Scratch first: a destination may lie in it.
   for (int i = 0; i < record.accessCount; ++i) {
     const Access& access = record.access[static_cast<size_t>(i)];

@@ -82,6 +82,8 @@ class UndefinedObserver : public Observer {
   void SetWriter(uint64_t begin, uint64_t end, uint32_t site, const char* name);
   bool CopyDefined(const Record& record);
   void Copy(const Core& core, const Record& record);
+  void Move(const Record& record, uint32_t origin);
+  void Compute(const Record& record, bool defined, uint32_t origin);
   void Lanes(const Record& record, const Access& dst, uint32_t origin);
   void Spoil(const Record& record, const Access& access);
   void Repeats(const Record& record, const Access& dst, uint32_t origin);
