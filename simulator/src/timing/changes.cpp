@@ -273,9 +273,30 @@ bool IsChain(const Tape& tape, const Loop& loop) {
   return false;
 }
 
+// The loop from there on that has the most steps; no turns: none.
+template <typename Joins>
+Loop LongestLoop(const Tape& tape, const std::vector<uint64_t>& keys, size_t begin, Joins joins) {
+  constexpr size_t kMostSteps = 16;
+  Loop best;
+  for (size_t period = 1; tape.steps[begin].kind == StepKind::kVector && period <= kMostSteps;
+       ++period) {
+    if (begin + period > keys.size() || !joins(tape.steps[begin + period - 1])) {
+      break;
+    }
+    size_t end = begin;
+    while (end + period < keys.size() && keys[end] == keys[end + period]) {
+      ++end;
+    }
+    const Loop loop{begin, period, (end - begin) / period + 1};
+    if (loop.turns > 1 && loop.turns * period > best.turns * best.period && !IsChain(tape, loop)) {
+      best = loop;
+    }
+  }
+  return best;
+}
+
 // What an inner loop does row by row is one instruction each, with repeats: of sums that have been folded, or of all but sums.
 void JoinRows(bool folded, Tape* tape, Places* places) {
-  constexpr size_t kMostSteps = 16;
   const std::vector<uint64_t> keys = KeysOf(*tape);
   const auto joins = [folded](const Step& step) {
     return (step.kind == StepKind::kVector && !step.again && (step.folds > 1) == folded) ||
@@ -284,22 +305,7 @@ void JoinRows(bool folded, Tape* tape, Places* places) {
            ((step.kind == StepKind::kSet || step.kind == StepKind::kWait) && IsCoresOwn(step));
   };
   for (size_t i = 0; i < keys.size();) {
-    Loop best;
-    for (size_t period = 1; tape->steps[i].kind == StepKind::kVector && period <= kMostSteps;
-         ++period) {
-      if (i + period > keys.size() || !joins(tape->steps[i + period - 1])) {
-        break;
-      }
-      size_t end = i;
-      while (end + period < keys.size() && keys[end] == keys[end + period]) {
-        ++end;
-      }
-      const Loop loop{i, period, (end - i) / period + 1};
-      if (loop.turns > 1 && loop.turns * period > best.turns * best.period &&
-          !IsChain(*tape, loop)) {
-        best = loop;
-      }
-    }
+    const Loop best = LongestLoop(*tape, keys, i, joins);
     if (best.turns == 0) {
       ++i;
       continue;

@@ -703,6 +703,34 @@ class Simulation {
     return count;
   }
 
+  // The task at the head of a pipe's queue, and where its times go.
+  struct PipeStep {
+    uint32_t index;  // of the core
+    CoreState& core;
+    Pipe which;
+    PipeState& pipe;
+    uint32_t at;
+    const Step& step;
+    Span& span;
+    double ready;
+
+    void Leave(double start) const {
+      pipe.tasks.pop_front();
+      if (pipe.starts.size() == kQueueDepth) {
+        pipe.starts.pop_front();
+      }
+      pipe.starts.push_back(start);
+    }
+    // The pipe stands until then.
+    void Stand(double until) const {
+      const double stands = std::max(ready, pipe.free);
+      span = {stands, std::max(stands, until)};
+      core.times->waited[static_cast<size_t>(which)] += span.end - span.start;
+      pipe.gate = std::max(pipe.gate, span.end);
+      Leave(ready);
+    }
+  };
+
   // The next task of a pipe; false when it has none, or waits for something that is not known yet.
   bool StepPipe(uint32_t index, CoreState& core, Pipe which) {
     PipeState& pipe = core.pipes[static_cast<size_t>(which)];
@@ -710,97 +738,99 @@ class Simulation {
       return false;
     }
     const auto [at, issued] = pipe.tasks.front();
-    const Step& step = core.tape->steps[at];
-    Span& span = core.times->spans[at];
-    double& waited = core.times->waited[static_cast<size_t>(which)];
-    const double ready = std::max(issued, pipe.gate);
-    const auto leave = [&](double start) {
-      pipe.tasks.pop_front();
-      if (pipe.starts.size() == kQueueDepth) {
-        pipe.starts.pop_front();
-      }
-      pipe.starts.push_back(start);
-    };
-    switch (step.kind) {
-      case StepKind::kVector: {
-        const double start = std::max(ready, pipe.free);
-        if (AwaitsItsTime(index, pipe, at, start)) {
-          return false;
-        }
-        const double head = start > pipe.free + kEpsilon || pipe.complete <= start ? step.head : 0;
-        const double end =
-            start + head + step.cycles * (1 + law_.besideVector * Beside(core, start));
-        span = {start, end};
-        // Busy until the results are written, as the counters of the hardware have it.
-        const double written = std::max(pipe.complete, end + step.tail);
-        core.times->busy[static_cast<size_t>(which)] += written - std::max(start, pipe.complete);
-        pipe.free = end;
-        pipe.complete = written;
-        leave(start);
-        return true;
-      }
-      case StepKind::kCopy: {
-        double written = 0;
-        if (pipe.serving || !IsWritten(core, step, &written)) {
-          return false;
-        }
-        double start = std::max({ready, pipe.free, now_, written});
-        const GmCopy& copy = core.tape->copies[step.copy];
-        const double bytes = static_cast<double>(copy.bytes) * copy.blocks;
-        double flying = Flying(pipe, start);
-        while (!pipe.inFlight.empty() && flying + bytes > law_.window) {
-          if (pipe.inFlight.front().complete > start) {
-            start = pipe.inFlight.front().complete;
-            flying = Flying(pipe, start);
-          }
-          pipe.inFlight.pop_front();
-        }
-        if (pipe.inFlight.size() > kQueueDepth * 4) {
-          pipe.inFlight.pop_front();
-        }
-        span.start = start;
-        pipe.since = start;
-        pipe.serving = true;
-        starting_.push({start, index, which, at});
-        leave(start);
-        return true;
-      }
+    const PipeStep now{index,
+                       core,
+                       which,
+                       pipe,
+                       at,
+                       core.tape->steps[at],
+                       core.times->spans[at],
+                       std::max(issued, pipe.gate)};
+    switch (now.step.kind) {
+      case StepKind::kVector:
+        return StepVector(now);
+      case StepKind::kCopy:
+        return StepCopy(now);
       case StepKind::kSet:
-        if (pipe.serving) {
-          pipe.afterIt.push_back(at);
-        } else {
-          SetAt(core, at, std::max(pipe.complete, ready));
-        }
-        leave(ready);
+        StepSet(now);
         return true;
       case StepKind::kWait: {
-        FlagTimes& flag = FlagOf(core, step.flag);
+        FlagTimes& flag = FlagOf(core, now.step.flag);
         if (flag.empty()) {
           return false;
         }
-        const double stands = std::max(ready, pipe.free);
-        span = {stands, std::max(stands, flag.front())};
-        waited += span.end - span.start;
-        pipe.gate = std::max(pipe.gate, span.end);
+        now.Stand(flag.front());
         flag.pop_front();
-        leave(ready);
         return true;
       }
-      case StepKind::kBarrier: {
+      case StepKind::kBarrier:
         if (pipe.serving) {
           return false;
         }
-        const double stands = std::max(ready, pipe.free);
-        span = {stands, std::max(stands, pipe.complete)};
-        waited += span.end - span.start;
-        pipe.gate = std::max(pipe.gate, span.end);
-        leave(ready);
+        now.Stand(pipe.complete);
         return true;
-      }
       default:
-        leave(ready);
+        now.Leave(now.ready);
         return true;
     }
+  }
+
+  bool StepVector(const PipeStep& now) {
+    PipeState& pipe = now.pipe;
+    const double start = std::max(now.ready, pipe.free);
+    if (AwaitsItsTime(now.index, pipe, now.at, start)) {
+      return false;
+    }
+    const bool first = start > pipe.free + kEpsilon || pipe.complete <= start;
+    const double head = first ? now.step.head : 0;
+    const double end =
+        start + head + now.step.cycles * (1 + law_.besideVector * Beside(now.core, start));
+    now.span = {start, end};
+    // Busy until the results are written, as the counters of the hardware have it.
+    const double written = std::max(pipe.complete, end + now.step.tail);
+    now.core.times->busy[static_cast<size_t>(now.which)] +=
+        written - std::max(start, pipe.complete);
+    pipe.free = end;
+    pipe.complete = written;
+    now.Leave(start);
+    return true;
+  }
+
+  bool StepCopy(const PipeStep& now) {
+    PipeState& pipe = now.pipe;
+    double written = 0;
+    if (pipe.serving || !IsWritten(now.core, now.step, &written)) {
+      return false;
+    }
+    double start = std::max({now.ready, pipe.free, now_, written});
+    const GmCopy& copy = now.core.tape->copies[now.step.copy];
+    const double bytes = static_cast<double>(copy.bytes) * copy.blocks;
+    double flying = Flying(pipe, start);
+    while (!pipe.inFlight.empty() && flying + bytes > law_.window) {
+      if (pipe.inFlight.front().complete > start) {
+        start = pipe.inFlight.front().complete;
+        flying = Flying(pipe, start);
+      }
+      pipe.inFlight.pop_front();
+    }
+    if (pipe.inFlight.size() > kQueueDepth * 4) {
+      pipe.inFlight.pop_front();
+    }
+    now.span.start = start;
+    pipe.since = start;
+    pipe.serving = true;
+    starting_.push({start, now.index, now.which, now.at});
+    now.Leave(start);
+    return true;
+  }
+
+  void StepSet(const PipeStep& now) {
+    if (now.pipe.serving) {
+      now.pipe.afterIt.push_back(now.at);
+    } else {
+      SetAt(now.core, now.at, std::max(now.pipe.complete, now.ready));
+    }
+    now.Leave(now.ready);
   }
 
   // Lets cores go that wait for what others have done by now.

@@ -571,87 +571,95 @@ void TapeObserver::OnRecord(Core&, const Record& record) {
 
 void TapeObserver::OnIssueSync(const Core& core, const SyncEvent& event) {
   NoteCall(core, event.site, false);
-  const auto forget = [this](Pipe pipe) {
-    recent_[static_cast<size_t>(pipe)].clear();
-    oldest_[static_cast<size_t>(pipe)] = 0;
-  };
   switch (event.kind) {
     case SyncEvent::Kind::kSet:
-    case SyncEvent::Kind::kWait: {
-      const bool set = event.kind == SyncEvent::Kind::kSet;
-      if (IsCoreFlag(event.flag)) {
-        Push(set ? StepKind::kSet : StepKind::kWait, set ? event.from : Pipe::kScalar, event.name,
-             event.site, scalar_.sync)
-            .flag = event.flag;
-        Works();
-        Rest(Evidence::kAssumed, event.name, set ? 0 : scalar_.meet);
-        return;
-      }
-      if (event.flag == kScalarFlag) {  // one event stands for both ends
-        PushAutomatic(StepKind::kSet, event.from, event.flag, event.site);
-        PushAutomatic(StepKind::kWait, Pipe::kScalar, event.flag, event.site);
-        return;
-      }
-      if (event.from == event.to) {
-        if (set) {
-          Push(StepKind::kBarrier, event.from, event.name, event.site, scalar_.sync);
-          forget(event.from);
-        }
-        return;
-      }
-      // The compiler has nothing to add to an order that the kernel made.
-      if (event.to == Pipe::kScalar && set) {
-        setAt_[event.flag] = tape_->steps.size();
-      } else if (event.to == Pipe::kScalar) {
-        Forget(event.from, setAt_[event.flag]);
-      }
-      const bool queue = event.flag >= kEventFlags;
-      const bool results = event.from == Pipe::kMte3 || event.to == Pipe::kMte3;
-      const double issue = !queue ? scalar_.sync : results ? scalar_.queueOut : scalar_.queue;
-      tape_->queueCycles += queue ? issue : 0;
-      Push(set ? StepKind::kSet : StepKind::kWait, set ? event.from : event.to, event.name,
-           event.site, issue)
-          .flag = event.flag;
+    case SyncEvent::Kind::kWait:
+      AddFlag(event);
       return;
-    }
     case SyncEvent::Kind::kBarrier:
       Push(StepKind::kBarrier, event.from, event.name, event.site, scalar_.sync);
-      forget(event.from);
+      ForgetRecent(event.from);
       return;
     case SyncEvent::Kind::kAll:
       Push(StepKind::kAll, Pipe::kScalar, event.name, event.site, scalar_.sync);
       for (size_t pipe = 0; pipe < kPipes; ++pipe) {
-        forget(static_cast<Pipe>(pipe));
+        ForgetRecent(static_cast<Pipe>(pipe));
       }
       return;
     case SyncEvent::Kind::kCores:
-      switch (static_cast<CoreMeeting>(event.flag)) {
-        case kMetAll: {
-          const double meet = event.number != 0 ? scalar_.meetInGm : scalar_.meet;
-          Push(StepKind::kMeet, Pipe::kScalar, event.name, event.site, scalar_.sync).cycles =
-              static_cast<float>(meet);
-          Rest(Evidence::kAssumed, event.name, meet);
-          return;
-        }
-        case kMarkSet:
-        case kTurnPassed:
-        case kStored:
-          AddTold(StepKind::kTell, static_cast<CoreMeeting>(event.flag), event);
-          return;
-        case kMarkTaken:
-          AddTold(StepKind::kHear, kMarkSet, event);
-          Works();
-          return;
-        case kTurnTaken:
-          AddTold(StepKind::kHear, kTurnPassed, event);
-          Works();
-          return;
-        case kSomeCores:
-          AddTold(StepKind::kHear, kStored, event);
-          if (seen_ < tape_->reads.size()) {
-            tape_->reads[seen_].writes = 0;  // this step waits for it
-          }
-          return;
+      AddMeeting(event);
+      return;
+  }
+}
+
+void TapeObserver::ForgetRecent(Pipe pipe) {
+  recent_[static_cast<size_t>(pipe)].clear();
+  oldest_[static_cast<size_t>(pipe)] = 0;
+}
+
+// A SetFlag or WaitFlag, of the kernel or of a queue.
+void TapeObserver::AddFlag(const SyncEvent& event) {
+  const bool set = event.kind == SyncEvent::Kind::kSet;
+  const StepKind kind = set ? StepKind::kSet : StepKind::kWait;
+  if (IsCoreFlag(event.flag)) {
+    Push(kind, set ? event.from : Pipe::kScalar, event.name, event.site, scalar_.sync).flag =
+        event.flag;
+    Works();
+    Rest(Evidence::kAssumed, event.name, set ? 0 : scalar_.meet);
+    return;
+  }
+  if (event.flag == kScalarFlag) {  // one event stands for both ends
+    PushAutomatic(StepKind::kSet, event.from, event.flag, event.site);
+    PushAutomatic(StepKind::kWait, Pipe::kScalar, event.flag, event.site);
+    return;
+  }
+  if (event.from == event.to) {
+    if (set) {
+      Push(StepKind::kBarrier, event.from, event.name, event.site, scalar_.sync);
+      ForgetRecent(event.from);
+    }
+    return;
+  }
+  // The compiler has nothing to add to an order that the kernel made.
+  if (event.to == Pipe::kScalar && set) {
+    setAt_[event.flag] = tape_->steps.size();
+  } else if (event.to == Pipe::kScalar) {
+    Forget(event.from, setAt_[event.flag]);
+  }
+  const bool queue = event.flag >= kEventFlags;
+  const bool results = event.from == Pipe::kMte3 || event.to == Pipe::kMte3;
+  const double issue = !queue ? scalar_.sync : results ? scalar_.queueOut : scalar_.queue;
+  tape_->queueCycles += queue ? issue : 0;
+  Push(kind, set ? event.from : event.to, event.name, event.site, issue).flag = event.flag;
+}
+
+// What a core does with the others.
+void TapeObserver::AddMeeting(const SyncEvent& event) {
+  switch (static_cast<CoreMeeting>(event.flag)) {
+    case kMetAll: {
+      const double meet = event.number != 0 ? scalar_.meetInGm : scalar_.meet;
+      Push(StepKind::kMeet, Pipe::kScalar, event.name, event.site, scalar_.sync).cycles =
+          static_cast<float>(meet);
+      Rest(Evidence::kAssumed, event.name, meet);
+      return;
+    }
+    case kMarkSet:
+    case kTurnPassed:
+    case kStored:
+      AddTold(StepKind::kTell, static_cast<CoreMeeting>(event.flag), event);
+      return;
+    case kMarkTaken:
+      AddTold(StepKind::kHear, kMarkSet, event);
+      Works();
+      return;
+    case kTurnTaken:
+      AddTold(StepKind::kHear, kTurnPassed, event);
+      Works();
+      return;
+    case kSomeCores:
+      AddTold(StepKind::kHear, kStored, event);
+      if (seen_ < tape_->reads.size()) {
+        tape_->reads[seen_].writes = 0;  // this step waits for it
       }
       return;
   }

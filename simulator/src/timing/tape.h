@@ -186,11 +186,15 @@ class TapeObserver : public Observer {
   void Count(Pipe pipe);
   void NoteCall(const Core& core, uint32_t site, bool function);
   size_t Rest(Evidence evidence, const std::string& on, double cycles);
+  void AddFlag(const SyncEvent& event);
+  void AddMeeting(const SyncEvent& event);
   void AddTold(StepKind kind, CoreMeeting what, const SyncEvent& event);
+  void ForgetRecent(Pipe pipe);
   void Works() { worked_ = tape_->steps.size(); }
   bool Repeats(size_t since) const;
   bool IsBalanced(size_t from) const;
   void Erase(size_t from);
+  void Uncount(size_t from);
   void NoteLoad(const Record& record);
   void ForgetLoads(const Record& record);
   void NoteLook(const Record& record);

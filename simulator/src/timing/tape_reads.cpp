@@ -157,14 +157,10 @@ bool TapeObserver::IsBalanced(size_t from) const {
   return std::ranges::all_of(flags, [](const auto& flag) { return flag.second == 0; });
 }
 
-// The steps from there on have only looked and waited.
-void TapeObserver::Erase(size_t from) {
-  std::vector<Step>& steps = tape_->steps;
-  const auto least = [from](auto at) {
-    return static_cast<decltype(at)>(std::min<size_t>(at, from));
-  };
-  for (size_t i = steps.size(); i-- > from;) {
-    const Step& step = steps[i];
+// What the steps from there on have added beside themselves is taken back.
+void TapeObserver::Uncount(size_t from) {
+  for (size_t i = tape_->steps.size(); i-- > from;) {
+    const Step& step = tape_->steps[i];
     const std::string& name = tape_->names[step.name];
     if (name == kCleans || step.kind == StepKind::kHear) {
       Rest(Evidence::kAssumed, name, name == kCleans ? -step.cycles : -scalar_.mark);
@@ -174,6 +170,15 @@ void TapeObserver::Erase(size_t from) {
       tape_->copies.resize(step.copy);
     }
   }
+}
+
+// The steps from there on have only looked and waited.
+void TapeObserver::Erase(size_t from) {
+  std::vector<Step>& steps = tape_->steps;
+  const auto least = [from](auto at) {
+    return static_cast<decltype(at)>(std::min<size_t>(at, from));
+  };
+  Uncount(from);
   steps.resize(from);
   clock_.reset();  // it may have gone past them
   moved_ = least(moved_);
@@ -210,81 +215,109 @@ void TapeObserver::Erase(size_t from) {
   std::erase_if(tape_->reads, [from](const GmRead& read) { return read.step >= from; });
 }
 
-void LinkReads(std::vector<Tape>* tapes) {
+namespace {
+
+// The reads of all tapes of a launch, each with the write of another core that it has seen.
+class ReadLinks {
+ public:
+  explicit ReadLinks(std::vector<Tape>* tapes) : tapes_(*tapes) {}
+
+  void Link() {
+    for (const Tape& tape : tapes_) {
+      for (const GmRead& read : tape.reads) {
+        lines_[read.addr / kScalarLine];
+        lines_[(read.addr + read.bytes - 1) / kScalarLine];
+      }
+    }
+    if (lines_.empty()) {
+      return;
+    }
+    CollectWrites();
+    for (uint32_t core = 0; core < tapes_.size(); ++core) {
+      for (const GmRead& read : tapes_[core].reads) {
+        if (const Write* last = LastWrite(read); last != nullptr && last->core != core) {
+          Await(&tapes_[core], read.step, *last);
+        }
+      }
+    }
+    for (Tape& tape : tapes_) {
+      std::ranges::sort(tape.written);
+    }
+  }
+
+ private:
   struct Write {
     uint64_t number = 0;
     uint64_t begin = 0, end = 0;
     uint32_t core = 0;
     uint32_t step = 0;
   };
-  std::map<uint64_t, std::vector<Write>> lines;  // of GM that are read
-  for (const Tape& tape : *tapes) {
-    for (const GmRead& read : tape.reads) {
-      lines[read.addr / kScalarLine];
-      lines[(read.addr + read.bytes - 1) / kScalarLine];
+
+  void Add(const Write& write) {
+    for (auto line = lines_.lower_bound(write.begin / kScalarLine);
+         line != lines_.end() && line->first * kScalarLine < write.end; ++line) {
+      line->second.push_back(write);
     }
   }
-  if (lines.empty()) {
-    return;
-  }
-  for (uint32_t core = 0; core < tapes->size(); ++core) {
-    const Tape& tape = (*tapes)[core];
-    for (const GmWrite& write : tape.writes) {
-      const auto add = [&](uint64_t begin, uint64_t end) {
-        for (auto line = lines.lower_bound(begin / kScalarLine);
-             line != lines.end() && line->first * kScalarLine < end; ++line) {
-          line->second.push_back({write.number, begin, end, core, write.step});
+
+  void CollectWrites() {
+    for (uint32_t core = 0; core < tapes_.size(); ++core) {
+      const Tape& tape = tapes_[core];
+      for (const GmWrite& write : tape.writes) {
+        if (write.bytes > 0) {
+          Add({write.number, write.addr, write.addr + write.bytes, core, write.step});
+          continue;
         }
-      };
-      if (write.bytes > 0) {
-        add(write.addr, write.addr + write.bytes);
-        continue;
-      }
-      const GmCopy& copy = tape.copies[tape.steps[write.step].copy];
-      for (uint32_t block = 0; block < copy.blocks; ++block) {
-        const uint64_t begin = copy.addr + static_cast<uint64_t>(block * copy.step);
-        add(begin, begin + copy.bytes);
-      }
-    }
-  }
-  for (auto& [line, writes] : lines) {
-    std::ranges::sort(writes, {}, &Write::number);
-  }
-  std::map<std::pair<uint32_t, uint32_t>, uint32_t> numbers;  // of cores' steps that are awaited
-  for (uint32_t core = 0; core < tapes->size(); ++core) {
-    Tape& tape = (*tapes)[core];
-    for (const GmRead& read : tape.reads) {
-      const Write* last = nullptr;
-      for (const uint64_t at : {read.addr, read.addr + read.bytes - 1}) {
-        const std::vector<Write>& writes = lines[at / kScalarLine];
-        auto write = std::ranges::upper_bound(writes, read.writes, {}, &Write::number);
-        while (write != writes.begin() &&
-               (last == nullptr || std::prev(write)->number > last->number)) {
-          --write;
-          if (write->begin < read.addr + read.bytes && read.addr < write->end) {
-            last = &*write;
-          }
+        const GmCopy& copy = tape.copies[tape.steps[write.step].copy];
+        for (uint32_t block = 0; block < copy.blocks; ++block) {
+          const uint64_t begin = copy.addr + static_cast<uint64_t>(block * copy.step);
+          Add({write.number, begin, begin + copy.bytes, core, write.step});
         }
       }
-      if (last == nullptr || last->core == core) {
-        continue;
-      }
-      const auto [number, isNew] =
-          numbers.try_emplace({last->core, last->step}, static_cast<uint32_t>(numbers.size()));
-      if (isNew) {
-        (*tapes)[last->core].written.emplace_back(last->step, number->second);
-      }
-      Step& step = tape.steps[read.step];
-      if (step.flag == 0) {
-        tape.awaited.emplace_back();
-        step.flag = static_cast<uint32_t>(tape.awaited.size());
-      }
-      tape.awaited[step.flag - 1].push_back(number->second);
+    }
+    for (auto& [line, writes] : lines_) {
+      std::ranges::sort(writes, {}, &Write::number);
     }
   }
-  for (Tape& tape : *tapes) {
-    std::ranges::sort(tape.written);
+
+  // The last of those before a read; null: none.
+  const Write* LastWrite(const GmRead& read) {
+    const Write* last = nullptr;
+    for (const uint64_t at : {read.addr, read.addr + read.bytes - 1}) {
+      const std::vector<Write>& writes = lines_[at / kScalarLine];
+      auto write = std::ranges::upper_bound(writes, read.writes, {}, &Write::number);
+      while (write != writes.begin() &&
+             (last == nullptr || std::prev(write)->number > last->number)) {
+        --write;
+        if (write->begin < read.addr + read.bytes && read.addr < write->end) {
+          last = &*write;
+        }
+      }
+    }
+    return last;
   }
-}
+
+  void Await(Tape* tape, uint32_t step, const Write& write) {
+    const auto [number, isNew] =
+        numbers_.try_emplace({write.core, write.step}, static_cast<uint32_t>(numbers_.size()));
+    if (isNew) {
+      tapes_[write.core].written.emplace_back(write.step, number->second);
+    }
+    uint32_t& flag = tape->steps[step].flag;
+    if (flag == 0) {
+      tape->awaited.emplace_back();
+      flag = static_cast<uint32_t>(tape->awaited.size());
+    }
+    tape->awaited[flag - 1].push_back(number->second);
+  }
+
+  std::vector<Tape>& tapes_;
+  std::map<uint64_t, std::vector<Write>> lines_;               // of GM that are read
+  std::map<std::pair<uint32_t, uint32_t>, uint32_t> numbers_;  // of cores' steps that are awaited
+};
+
+}  // namespace
+
+void LinkReads(std::vector<Tape>* tapes) { ReadLinks(tapes).Link(); }
 
 }  // namespace aclsim
