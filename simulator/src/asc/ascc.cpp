@@ -155,11 +155,24 @@ class Parser {
   }
 
   void Word(const std::string& word) {
-    std::string value;
+    if (TakesOwn(word) || TakesOutput(word) || TakesDependencies(word) || TakesLinking(word)) {
+      return;
+    }
+    if (StartsWith(word, "-")) {
+      Flag(word);
+    } else if (IsObject(word)) {
+      command_.linking.push_back(word);
+    } else {
+      command_.sources.push_back(word);
+    }
+  }
+
+  // Options that other compilers do not have.
+  bool TakesOwn(const std::string& word) {
     if (Takes(word, "--npu-arch", &command_.arch) || Takes(word, "--entry", &command_.entry) ||
         Takes(word, "--host-compiler", &command_.compiler) ||
         Takes(word, "--assembly", &command_.assembly)) {
-      return;
+      return true;
     }
     if (Takes(word, "--run-mode", &command_.runMode)) {
       static constexpr std::array<std::string_view, 3> kModes = {"npu", "cpu", "sim"};
@@ -172,37 +185,54 @@ class Parser {
       command_.deviceCode = true;
     } else if (word == "--asc-aicore-lang") {
       command_.launchesAsc = true;
-    } else if (word == "-Xaicore-start" || word == "-Xaicore-end" || word == "-Xhost-start" ||
-               word == "-Xhost-end") {
-      // Both halves are one compile here.
     } else if (word == "--enable-simt" || word == "--aicore-only" || word == "--cce-aicore-only") {
       throw UsageError(word + " is not supported by the simulator");
-    } else if (word == "-c" || word == "-E" || word == "-S") {
+    } else {
+      // Of these, both halves are one compile here.
+      return word == "-Xaicore-start" || word == "-Xaicore-end" || word == "-Xhost-start" ||
+             word == "-Xhost-end";
+    }
+    return true;
+  }
+
+  bool TakesOutput(const std::string& word) {
+    if (word == "-c" || word == "-E" || word == "-S") {
       command_.stage = word;
     } else if (StartsWith(word, "-o")) {
       command_.output = word.size() > 2 ? word.substr(2) : Value(word);
-    } else if (word == "-MD" || word == "-MMD") {
+    } else if (StartsWith(word, "-x")) {
+      const std::string language = word.size() > 2 ? word.substr(2) : Value(word);
+      command_.launchesAsc = language == "asc" || language == "cce";
+    } else {
+      return false;
+    }
+    return true;
+  }
+
+  bool TakesDependencies(const std::string& word) {
+    if (word == "-MD" || word == "-MMD") {
       command_.depend = true;
       command_.userHeadersOnly = word == "-MMD";
     } else if (word == "-MF") {
       command_.dependencies = Value(word);
     } else if (word == "-MT" || word == "-MQ") {
       command_.target = Value(word);
-    } else if (StartsWith(word, "-x")) {
-      value = word.size() > 2 ? word.substr(2) : Value(word);
-      command_.launchesAsc = value == "asc" || value == "cce";
-    } else if (StartsWith(word, "-l") || StartsWith(word, "-L") || StartsWith(word, "-Wl,") ||
-               word == "-s" || word == "-rdynamic") {
+    } else {
+      return false;
+    }
+    return true;
+  }
+
+  bool TakesLinking(const std::string& word) {
+    if (StartsWith(word, "-l") || StartsWith(word, "-L") || StartsWith(word, "-Wl,") ||
+        word == "-s" || word == "-rdynamic") {
       command_.linking.push_back(word.size() == 2 && word != "-s" ? word + Value(word) : word);
     } else if (word == "-shared" || word == "--shared") {
       command_.shared = true;
-    } else if (StartsWith(word, "-")) {
-      Flag(word);
-    } else if (IsObject(word)) {
-      command_.linking.push_back(word);
     } else {
-      command_.sources.push_back(word);
+      return false;
     }
+    return true;
   }
 
   void Flag(const std::string& word) {

@@ -184,29 +184,36 @@ class Assembly {
     }
   }
 
+  void Location(std::string_view rest) {
+    uint32_t numbers[2] = {0, 0};
+    const char* at = rest.data();
+    const char* end = at + rest.size();
+    for (uint32_t& number : numbers) {
+      while (at < end && *at == ' ') {
+        ++at;
+      }
+      at = std::from_chars(at, end, number).ptr;
+    }
+    here_ = {numbers[0], numbers[1]};
+    if (current_ != nullptr && current_->begin.line == 0) {
+      current_->begin = here_;
+    }
+  }
+
+  void Type(const std::vector<std::string_view>& parts) {
+    if (parts.size() == 2) {
+      types_[std::string(parts[0])] =
+          parts[1].find("function") != std::string_view::npos ? 'f' : 'o';
+    }
+  }
+
   void Directive(std::string_view word, std::string_view rest) {
     if (word == ".loc") {
-      uint32_t numbers[2] = {0, 0};
-      const char* at = rest.data();
-      const char* end = at + rest.size();
-      for (uint32_t& number : numbers) {
-        while (at < end && *at == ' ') {
-          ++at;
-        }
-        at = std::from_chars(at, end, number).ptr;
-      }
-      here_ = {numbers[0], numbers[1]};
-      if (current_ != nullptr && current_->begin.line == 0) {
-        current_->begin = here_;
-      }
+      Location(rest);
     } else if (word == ".file") {
       SourceFile(rest);
     } else if (word == ".type") {
-      const auto parts = Split(rest);
-      if (parts.size() == 2) {
-        types_[std::string(parts[0])] =
-            parts[1].find("function") != std::string_view::npos ? 'f' : 'o';
-      }
+      Type(Split(rest));
     } else if (word == ".section" || word == ".pushsection") {
       const auto parts = Split(rest);
       const bool writable = parts.size() > 1 && parts[1].find('w') != std::string_view::npos;

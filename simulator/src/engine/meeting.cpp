@@ -92,6 +92,28 @@ std::vector<uint32_t> Meeting::Absent(const std::function<bool(uint32_t)>& there
   return absent;
 }
 
+void Meeting::ThrowDeadlock(const Vain& vain) const {
+  constexpr size_t kMostEnds = 4;
+  const auto& [what, cores, advice] = vain;
+  KernelFault fault{"deadlock",
+                    what,
+                    !advice.empty() ? advice
+                                    : "Hardware would wait forever: a hang. Every core of the "
+                                      "launch must get there, also one that has no work.",
+                    CaptureStack(),
+                    {},
+                    "",
+                    true};
+  for (const uint32_t other : cores) {
+    FaultEnd end = stands_[other];
+    if (fault.related.size() < kMostEnds && !end.stack.empty()) {
+      end.instruction = Format("core %u: %s", other, end.instruction.c_str());
+      fault.related.push_back(std::move(end));
+    }
+  }
+  throw fault;
+}
+
 void Meeting::Wait(Core& core, std::unique_lock<std::mutex>& lock,
                    const std::function<bool()>& passes, const std::function<Vain()>& vain,
                    bool looks) {
@@ -133,25 +155,7 @@ void Meeting::Wait(Core& core, std::unique_lock<std::mutex>& lock,
   if (failed_ || died_ || abandoned_) {
     throw CoreAbandoned{};
   }
-  constexpr size_t kMostEnds = 4;
-  const auto [what, cores, advice] = vain();
-  KernelFault fault{"deadlock",
-                    what,
-                    !advice.empty() ? advice
-                                    : "Hardware would wait forever: a hang. Every core of the "
-                                      "launch must get there, also one that has no work.",
-                    CaptureStack(),
-                    {},
-                    "",
-                    true};
-  for (const uint32_t other : cores) {
-    FaultEnd end = stands_[other];
-    if (fault.related.size() < kMostEnds && !end.stack.empty()) {
-      end.instruction = Format("core %u: %s", other, end.instruction.c_str());
-      fault.related.push_back(std::move(end));
-    }
-  }
-  throw fault;
+  ThrowDeadlock(vain());
 }
 
 void Meeting::Tell(Core& core) {

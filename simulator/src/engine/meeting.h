@@ -128,6 +128,7 @@ class Meeting {
   // looks: nobody tells when the condition has come true.
   void Wait(Core& core, std::unique_lock<std::mutex>& lock, const std::function<bool()>& passes,
             const std::function<Vain()>& vain, bool looks = false);
+  [[noreturn]] void ThrowDeadlock(const Vain& vain) const;
   std::vector<uint32_t> Absent(const std::function<bool(uint32_t)>& there) const;
   void Tell(Core& core);
   void Apply(uint32_t core, uint64_t upTo);

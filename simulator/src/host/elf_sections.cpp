@@ -128,6 +128,18 @@ struct Elf {
   std::string buildId;  // in hexadecimal digits
 };
 
+// Where the first segment that is loaded begins; 0 where none is.
+uint64_t BaseOf(const File& file, const ElfW(Ehdr) & header) {
+  for (unsigned i = 0; i < header.e_phnum; ++i) {
+    ElfW(Phdr) segment;
+    if (file.Read(header.e_phoff + uint64_t{i} * sizeof(segment), &segment, sizeof(segment)) &&
+        segment.p_type == PT_LOAD) {
+      return RoundDown(segment.p_vaddr, PageBytes());
+    }
+  }
+  return 0;
+}
+
 std::optional<Elf> ReadElf(const std::string& name) {
   const File file(name);
   ElfW(Ehdr) header;
@@ -136,14 +148,7 @@ std::optional<Elf> ReadElf(const std::string& name) {
     return std::nullopt;
   }
   Elf elf;
-  for (unsigned i = 0; i < header.e_phnum; ++i) {
-    ElfW(Phdr) segment;
-    if (file.Read(header.e_phoff + uint64_t{i} * sizeof(segment), &segment, sizeof(segment)) &&
-        segment.p_type == PT_LOAD) {
-      elf.sections.base = RoundDown(segment.p_vaddr, PageBytes());
-      break;
-    }
-  }
+  elf.sections.base = BaseOf(file, header);
   std::vector<ElfW(Shdr)> table(header.e_shnum);
   if (table.empty() || header.e_shentsize != sizeof(ElfW(Shdr)) ||
       !file.Read(header.e_shoff, table.data(), table.size() * sizeof(table[0])) ||

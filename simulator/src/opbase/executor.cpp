@@ -41,44 +41,64 @@ bool SameBytes(const TensorUse& a, const TensorUse& b) {
 // write there at once. That holds when exactly one task writes the temporary, completely, and
 // nobody reads or writes the output's memory between the two. The producer itself may read exactly
 // the memory it then writes, as an operator called in place does.
-bool CanWriteThrough(const std::vector<std::shared_ptr<Task>>& tasks, size_t copy) {
-  const TensorUse& from = tasks[copy]->uses[0];
-  const TensorUse& to = tasks[copy]->uses[1];
-  if (!tasks[copy]->isViewCopy || from.storage->kind != Storage::Kind::kTemporary ||
-      from.storage->boundTo != nullptr || to.storage->kind != Storage::Kind::kCaller ||
-      !from.rowMajor || !to.rowMajor || from.begin != 0 || from.Bytes() != to.Bytes()) {
-    return false;
-  }
-  const Task* producer = nullptr;
-  for (size_t i = 0; i < tasks.size(); ++i) {
-    const Task& task = *tasks[i];
-    for (size_t u = 0; u < task.uses.size(); ++u) {
-      const TensorUse& use = task.uses[u];
-      const bool writes = u >= task.inputCount;
-      if (use.storage == from.storage) {
-        // The output's bytes are all there is: nobody may look beyond them.
-        if (use.begin < from.begin || use.end > from.end) return false;
-        if (writes) {
-          if (producer != nullptr || i > copy || !use.rowMajor || use.Bytes() != from.Bytes()) {
-            return false;
-          }
-          producer = &task;
-        }
-      }
+class WriteThrough {
+ public:
+  WriteThrough(const std::vector<std::shared_ptr<Task>>& tasks, size_t copy)
+      : tasks_(tasks), copy_(copy), from_(tasks[copy]->uses[0]), to_(tasks[copy]->uses[1]) {}
+
+  bool IsPossible() {
+    if (!IsPlain()) return false;
+    for (size_t i = 0; i < tasks_.size(); ++i) {
+      if (!NoteTemporary(i)) return false;
+      if (producer_ != nullptr && i != copy_ && !LeavesOutput(i)) return false;
     }
-    if (producer == nullptr || i == copy) continue;
-    const bool isProducer = producer == &task;
+    return producer_ != nullptr;
+  }
+
+ private:
+  bool IsPlain() const {
+    return tasks_[copy_]->isViewCopy && from_.storage->kind == Storage::Kind::kTemporary &&
+           from_.storage->boundTo == nullptr && to_.storage->kind == Storage::Kind::kCaller &&
+           from_.rowMajor && to_.rowMajor && from_.begin == 0 && from_.Bytes() == to_.Bytes();
+  }
+
+  // False where task i does not do with the temporary what the copy needs.
+  bool NoteTemporary(size_t i) {
+    const Task& task = *tasks_[i];
+    for (size_t u = 0; u < task.uses.size(); ++u) {
+      const TensorUse& use = task.uses[u];
+      if (use.storage != from_.storage) continue;
+      // The output's bytes are all there is: nobody may look beyond them.
+      if (use.begin < from_.begin || use.end > from_.end) return false;
+      if (u < task.inputCount) continue;
+      if (producer_ != nullptr || i > copy_ || !use.rowMajor || use.Bytes() != from_.Bytes()) {
+        return false;
+      }
+      producer_ = &task;
+    }
+    return true;
+  }
+
+  bool LeavesOutput(size_t i) const {
+    const Task& task = *tasks_[i];
+    const bool isProducer = producer_ == &task;
     for (size_t u = 0; u < task.uses.size(); ++u) {
       const TensorUse& use = task.uses[u];
       const bool writes = u >= task.inputCount;
-      if (use.storage == from.storage || !Overlap(use, to)) continue;
-      if (isProducer && !writes && task.IsKernel() && use.rowMajor && SameBytes(use, to)) continue;
-      if (i > copy && !writes) continue;
+      if (use.storage == from_.storage || !Overlap(use, to_)) continue;
+      if (isProducer && !writes && task.IsKernel() && use.rowMajor && SameBytes(use, to_)) continue;
+      if (i > copy_ && !writes) continue;
       return false;
     }
+    return true;
   }
-  return producer != nullptr;
-}
+
+  const std::vector<std::shared_ptr<Task>>& tasks_;
+  const size_t copy_;
+  const TensorUse& from_;
+  const TensorUse& to_;
+  const Task* producer_ = nullptr;
+};
 
 }  // namespace
 
@@ -118,7 +138,7 @@ const std::shared_ptr<const Plan>& ExecutorState::GetPlan() {
     }
   }
   for (size_t i = 0; i < tasks.size(); ++i) {
-    if (tasks[i]->isViewCopy && CanWriteThrough(tasks, i)) {
+    if (tasks[i]->isViewCopy && WriteThrough(tasks, i).IsPossible()) {
       const TensorUse& to = tasks[i]->uses[1];
       tasks[i]->uses[0].storage->boundTo = to.storage;
       tasks[i]->uses[0].storage->offset = static_cast<uint64_t>(to.begin);

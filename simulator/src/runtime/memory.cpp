@@ -243,35 +243,69 @@ int32_t CopyNow(const Api& api, const Copy& copy) {
   return MoveBytes(api.name(), api.caller(), copy, dst, src, &refusal) ? 0 : Refuse(api, refusal);
 }
 
+// Pageable memory may be gone or changed as soon as the call returns: the copy is waited for.
+int32_t WaitForCopy(const Api& api, Stream& stream, uint64_t ticket) {
+  stream.Wait(ticket, -1);
+  Global().pending.Synchronized(stream.id(), ticket);
+  const TaskResult failure = stream.TakeFailure();
+  return failure.status == 0 ? 0 : api.FailText(failure.status, failure.message);
+}
+
+// A copy on a stream, between device memory and another side.
+struct StreamCopy {
+  const Copy& copy;
+  Side dst;
+  Side src;
+
+  // Between rows there are bytes that the copy leaves alone.
+  bool HasGaps() const {
+    return copy.height > 1 && copy.width < std::max(copy.dstPitch, copy.srcPitch);
+  }
+  bool IsPageable() const {
+    return (!dst.device && dst.pinned == nullptr) || (!src.device && src.pinned == nullptr);
+  }
+  uint64_t Watch(const Api& api) const {
+    const Side& host = dst.device ? src : dst;
+    if (!CheckedMode() || host.pinned == nullptr || HasGaps()) {
+      return 0;
+    }
+    return HostWatch::Begin(host.pinned, host.bytes, dst.device ? copy.SrcBytes() : copy.DstBytes(),
+                            &host == &dst, api.name(), api.caller());
+  }
+  std::vector<DeviceUse> Uses() const {
+    std::vector<DeviceUse> uses;
+    if (dst.device || dst.pinned != nullptr) {
+      uses.push_back({copy.dst, copy.DstBytes(), true, HasGaps(), "dst"});
+    }
+    if (src.device || src.pinned != nullptr) {
+      uses.push_back({copy.src, copy.SrcBytes(), false, HasGaps(), "src"});
+    }
+    return uses;
+  }
+};
+
 int32_t CopyOnStream(const Api& api, const Copy& copy, aclrtStream handle) {
   int32_t error = 0;
   const std::shared_ptr<Stream> stream = FindStream(api, handle, &error);
   if (stream == nullptr) {
     return error;
   }
-  Side dst;
-  Side src;
+  StreamCopy task{copy, {}, {}};
   Refusal refusal;
-  if (!ResolveCopy(copy, &dst, &src, &refusal)) {
+  if (!ResolveCopy(copy, &task.dst, &task.src, &refusal)) {
     return Refuse(api, refusal);
   }
-  if (!dst.device && !src.device) {
+  if (!task.dst.device && !task.src.device) {
     return api.Fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
                     "a copy from host to host cannot run on a stream; use aclrtMemcpy");
   }
-  const Side& host = dst.device ? src : dst;
-  const bool rows = copy.height > 1 && copy.width < std::max(copy.dstPitch, copy.srcPitch);
-  const uint64_t watch = CheckedMode() && host.pinned != nullptr && !rows
-                             ? HostWatch::Begin(host.pinned, host.bytes,
-                                                dst.device ? copy.SrcBytes() : copy.DstBytes(),
-                                                &host == &dst, api.name(), api.caller())
-                             : 0;
+  const uint64_t watch = task.Watch(api);
   uint64_t ticket = 0;
   // The pins go along, so that aclrtFreeHost before the copy has run leaves the memory to it.
   // Device pointers are looked up again: a block freed meanwhile is an error of the stream.
   error = stream->Enqueue(
       [copy, name = api.name(), caller = api.caller(),
-       pins = std::make_pair(dst.pinned, src.pinned)]() -> TaskResult {
+       pins = std::make_pair(task.dst.pinned, task.src.pinned)]() -> TaskResult {
         Side to;
         Side from;
         Refusal reason;
@@ -288,26 +322,10 @@ int32_t CopyOnStream(const Api& api, const Copy& copy, aclrtStream handle) {
     return api.Fail(error, "stream %llu takes no more work", static_cast<Ull>(stream->id()));
   }
   if (CheckedMode()) {
-    std::vector<DeviceUse> uses;
-    const bool gaps = rows;
-    if (dst.device || dst.pinned != nullptr) {
-      uses.push_back({copy.dst, copy.DstBytes(), true, gaps, "dst"});
-    }
-    if (src.device || src.pinned != nullptr) {
-      uses.push_back({copy.src, copy.SrcBytes(), false, gaps, "src"});
-    }
-    ReportStreamRaces(Global().pending.Add(stream->id(), ticket, uses, api.name(), api.caller()));
+    ReportStreamRaces(
+        Global().pending.Add(stream->id(), ticket, task.Uses(), api.name(), api.caller()));
   }
-  const bool pageable =
-      (!dst.device && dst.pinned == nullptr) || (!src.device && src.pinned == nullptr);
-  if (!pageable || stream->OnWorker()) {
-    return 0;
-  }
-  // Pageable memory may be gone or changed as soon as this returns.
-  stream->Wait(ticket, -1);
-  Global().pending.Synchronized(stream->id(), ticket);
-  const TaskResult failure = stream->TakeFailure();
-  return failure.status == 0 ? 0 : api.FailText(failure.status, failure.message);
+  return task.IsPageable() && !stream->OnWorker() ? WaitForCopy(api, *stream, ticket) : 0;
 }
 
 // Fills *copy; *nothing is set for an empty copy, which is a success.
