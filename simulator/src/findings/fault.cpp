@@ -101,6 +101,7 @@ std::string ReadLine(const std::string& file, int number) {
 }
 
 // A text of others as reports can hold it: what is no UTF-8 and what controls a terminal is written as \xNN.
+// The bytes of UTF-8 are a table of ranges, which reads best in one place.
 std::string Printable(const std::string& text) {
   std::string shown;
   for (size_t i = 0; i < text.size();) {

@@ -271,6 +271,7 @@ struct DebugLines::Unit {
   }
 
   // A form that is not known ends the reading of the unit: nobody knows how long it is.
+  // A table of DWARF's forms, however many cases it has.
   bool Read(Reader& reader, const Specification& what, Value* value) const {
     uint64_t form = what.form;
     for (int i = 0; form == kIndirect && i < 2; ++i) {

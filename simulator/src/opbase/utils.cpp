@@ -103,6 +103,7 @@ bool IsPromotable(DataType type) {
 
 }  // namespace
 
+// The rules from the first that applies on, as the documents have them: a table that reads best as a whole.
 DataType PromoteType(DataType a, DataType b) {
   if (a == b) return a;
   if (IsComplexType(a) || IsComplexType(b)) {

@@ -61,6 +61,7 @@ aclFloat16 aclFloatToFloat16(float value) {
   return static_cast<aclFloat16>(sign | std::min(magnitude, aclsim::kMaxFinite));
 }
 
+// A table of types by their size, however many cases it has.
 size_t aclDataTypeSize(aclDataType dataType) {
   switch (dataType) {
     case ACL_STRING:

@@ -178,6 +178,7 @@ std::vector<uint32_t> ShownCores(const ChipTimes& times) {
   return shown;
 }
 
+// A long list of fields, each beside its value: it stays one function, as parts of it would say less.
 std::string SummaryJson(const Profile& profile) {
   const ChipCosts chip = ChipCostsOf(*profile.soc);
   const double cycles = chip.cyclesPerMicrosecond;

@@ -32,6 +32,7 @@ void ScaleVector(Step& step, double factor) {
 // A factor of which only what it has beyond 1 is scaled.
 double Beyond1(double value, double factor) { return 1 + (value - 1) * factor; }
 
+// A table of the model's costs, one after another: it stays whole, however long.
 std::vector<Cost> CostsOfModel(const Soc& soc) {
   const Evidence law = CopyLawOf(soc).evidence;
   const auto fitted = std::max(law, Evidence::kFitted);
