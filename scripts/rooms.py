@@ -96,7 +96,8 @@ def circle(graph: Graph) -> list[str]:
 
 def includes(source: Path = SIMULATOR) -> Graph:
     """Which rooms the files of each of the simulator's rooms include headers of."""
-    rooms: Graph = {path.name: set() for path in source.iterdir() if path.is_dir()}
+    folders = (path for path in source.iterdir() if path.is_dir() and path.name != "__pycache__")
+    rooms: Graph = {path.name: set() for path in folders}
     for path in sorted([*source.rglob("*.h"), *source.rglob("*.cpp")]):
         name = path.relative_to(source).parts[0]
         for header in re.findall(r'^\s*#\s*include "(\w+)/', path.read_text("utf-8"), re.M):
