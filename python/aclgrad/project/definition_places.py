@@ -39,7 +39,10 @@ def with_definition(
     if not isinstance(builder, building.Builder) or not any(one.severity == ERROR for one in found):
         return found
     order = _order(builder, op)
-    dtypes_of = _declared(device, builder, op, row, inputs, attrs)
+    # Inference runs again only for errors about outputs: it may itself be what failed.
+    names = {item["name"] for item in op["outputs"]}
+    asked = any(one.severity == ERROR and one.buffer in names for one in found)
+    dtypes_of = _declared(device, builder, op, row, inputs, attrs) if asked else {}
 
     def explained(item: Finding) -> Finding:
         if item.severity != ERROR:
@@ -87,8 +90,10 @@ def _declared(
     for item, word, param in zip(op["outputs"], row[len(op["inputs"]) :], inferred, strict=True):
         declared = dtypes.by_label(word.removeprefix("DT_"))
         given = dtypes.by_acl(param[0][1]) if param else declared
+        if given is None or given == declared:
+            continue
         where = dtypes_place(builder.sources, op["type"], "output", item)
-        if given in (None, declared) or not where:
+        if not where:
             continue
         file, _, line = where.rpartition(":")
         text = text_of(Path(file)).splitlines()[int(line) - 1].strip()
