@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What accesses of different cores to GM come to, once all cores have run: conflicts, and words by which one core tells another.
+// This file judges accesses of different cores to GM once all cores have run: conflicts, and words by which one core tells another.
 #include <algorithm>
 #include <tuple>
 #include <utility>
@@ -26,7 +26,7 @@ const GmRegion* RegionOf(const KernelLaunch& launch, uint64_t addr) {
   return nullptr;
 }
 
-// The same bytes again and again, by one place of one core.
+// A track is one place of one core that uses the same bytes again and again.
 struct Track {
   std::vector<const GmAccess*>::const_iterator first, last;
   bool inOrder;  // copies, and issued in the order in which they ran
@@ -55,7 +55,7 @@ std::vector<Track> TracksOf(std::vector<const GmAccess*>* all) {
   return tracks;
 }
 
-// Whether the later access reads a line of its core's cache that may be older than what the earlier one wrote, up to byte `at`.
+// Stale says whether the later access reads a line of its core's cache that may be older than what the earlier one wrote, up to byte `at`.
 bool Stale(const CoreOrder& order, const GmAccess& earlier, const GmAccess& later, uint64_t at) {
   return earlier.write && later.filled != GmAccess::kNever &&
          !order.Before(earlier, later.core, later.filled, at, true);
@@ -166,7 +166,7 @@ class ConflictFinder {
   }
 
  private:
-  // How two accesses of the same bytes lie to each other.
+  // Shared says how two accesses of the same bytes are ordered.
   struct Shared {
     bool aFirst = false;
     bool bFirst = false;
@@ -230,7 +230,7 @@ class ConflictFinder {
            cores_[read.core]->Polls(read.begin, read.end);
   }
 
-  // Whether each core writes back a line of both as it was when it first touched it.
+  // A line is lost where each core writes it back as it was when the core first touched it.
   bool LoseLine(const GmAccess& a, const GmAccess& b) const {
     return a.write && b.write && a.pipe == Pipe::kScalar && b.pipe == Pipe::kScalar &&
            (a.end - 1) / kLineBytes == b.begin / kLineBytes &&

@@ -63,7 +63,7 @@ struct GmAccess {
 // The same accesses, each of them contiguous.
 std::vector<GmAccess> RowsOf(const std::vector<GmAccess>& accesses);
 
-// What a finding about a line that is older in a core's data cache says of where it was loaded, and what it advises.
+// Findings about a line that is older in a core's data cache say this of where it was loaded, and advise this.
 inline constexpr const char* kLoaded = "had brought the line into the cache";
 inline constexpr const char* kStaleAdvice =
     "Hardware reads the old value: neither copies nor other cores change what is in the cache. "

@@ -134,7 +134,7 @@ bool ConvertLanes(DType to, DType from, uint8_t* dst, const uint8_t* src, Round 
 
 namespace {
 
-// Where a conversion's lanes are in both registers: n lanes of the wider type, of whose places narrow elements take the part `at`.
+// CastLanes says where a conversion's lanes are in both registers: n lanes of the wider type, of whose places narrow elements take the part `at`.
 struct CastLanes {
   size_t fromWidth, toWidth;
   size_t at;
@@ -174,7 +174,7 @@ void TakeParts(const CastLanes& lanes, const uint8_t* from, uint8_t* in) {
   }
 }
 
-// Which results are undefined, and since where.
+// SettleCast marks the results that are undefined, with where the undefined value came from.
 void SettleCast(const VectorState& state, const CastLanes& lanes, Reg* dst, const Reg& src,
                 const RegMask& mask, bool merge) {
   if (IsClean(src) && IsClean(mask) && !merge) {

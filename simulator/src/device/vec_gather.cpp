@@ -257,7 +257,7 @@ struct GatherMaskCall {
     return ctl.pattern == 7 ||
            (ctl.pattern <= 2 ? i % 2 == ctl.pattern - 1 : i % 4 == ctl.pattern - 3);
   }
-  // How many elements it keeps; a fault where they have no room in dst.
+  // Count says how many elements the call keeps. It throws a fault where they have no room in dst.
   int64_t Count(Core& core) const {
     int64_t kept = 0;
     for (int64_t r = 0; r < repeat; ++r) {

@@ -20,7 +20,7 @@ struct SpaceFacts {
   uint32_t align = 1;  // of addresses
 };
 
-// What one core is. On split chips the vector and the cube unit are cores of their own, each with its code and its scalar unit.
+// The kind of a core. On split chips the vector and the cube unit are cores of their own, each with its code and its scalar unit.
 enum class CoreKind : uint8_t { kVector, kCube, kCoupled };
 
 struct Soc {

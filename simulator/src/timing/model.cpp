@@ -604,7 +604,7 @@ class Simulation {
     return true;
   }
 
-  // What one core tells another through GM.
+  // StepTold steps a word by which one core tells another through GM.
   bool StepTold(const ScalarStep& now) {
     const auto what = now.core.tape->told[now.step.flag];
     double from = now.core.scalar + now.step.issue;
