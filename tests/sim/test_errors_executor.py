@@ -64,6 +64,18 @@ def bench(device: Device) -> Bench:
     return Bench(device)
 
 
+@pytest.mark.sim_only
+def test_options_are_put_back_after_launches_nobody_waited_for(bench: Bench) -> None:
+    """The simulator refuses an option while a stream has work, so `keeping` waits first."""
+    before = bench.device.option("cores")
+    with bench.device.keeping("cores"):
+        bench.device.set_option("cores", "1")
+        for _ in range(50):
+            bench.device.launch(SOFTMAX, bench.plan(), None)
+    assert bench.device.option("cores") == before
+    bench.check()
+
+
 def test_contiguous_float_needs_no_workspace(bench: Bench) -> None:
     planned = bench.plan()
     assert planned.workspace_size == 0

@@ -295,11 +295,17 @@ class Device(SimulatorCalls):
 
     @contextmanager
     def keeping(self, *names: str) -> Iterator[None]:
-        """Put some of ``OPTIONS`` back at the end, in this order: a SoC before its cores."""
+        """Put some of ``OPTIONS`` back at the end, in this order: a SoC before its cores.
+
+        The simulator changes no option while a stream has work, so this waits for the device and
+        raises what the launches that were not waited for report.
+        """
         before = {name: self.option(name) for name in names}
         try:
             yield
+            self.libraries.call("aclrtSynchronizeDevice")
         finally:
+            self.libraries.acl.aclrtSynchronizeDevice()
             for name, value in before.items():
                 if value is None:
                     continue
