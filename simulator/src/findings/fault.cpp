@@ -138,6 +138,8 @@ struct Place {
   time_t seconds;
   long nanoseconds;
   uintptr_t offset;
+  bool head =
+      false;  // the head of the function that begins there is meant, not its first instruction
 
   bool operator==(const Place&) const = default;
 };
@@ -179,9 +181,9 @@ struct stat FileOf(const std::string& module) {
 }
 
 // Where code lies in a module that is loaded.
-Place PlaceOf(const std::string& module, uintptr_t offset) {
+Place PlaceOf(const std::string& module, uintptr_t offset, bool head) {
   const struct stat file = FileOf(module);
-  return {module, file.st_ino, file.st_mtim.tv_sec, file.st_mtim.tv_nsec, offset};
+  return {module, file.st_ino, file.st_mtim.tv_sec, file.st_mtim.tv_nsec, offset, head};
 }
 
 const SourceLine* FindKnown(const Place& place) {
@@ -197,7 +199,7 @@ const SourceLine* FindKnown(const Place& place) {
 // The debug information of modules that were asked for last. Whoever reads one takes it out, so that no thread waits for another and
 // no fork leaves a lock taken; who finds it gone opens it again.
 struct Opened {
-  Place place;  // its offset does not count
+  Place place;  // its offset and head do not count
   DebugLines lines;
 };
 std::array<std::atomic<Opened*>, 4> g_opened;
@@ -207,6 +209,7 @@ std::unique_ptr<Opened> Open(const Place& place) {
     std::unique_ptr<Opened> taken(slot.exchange(nullptr));
     if (taken != nullptr) {
       taken->place.offset = place.offset;
+      taken->place.head = place.head;
       if (taken->place == place) {
         return taken;
       }
@@ -243,7 +246,8 @@ SourceLine ReadPlace(const Place& place) {
     if (!opened->lines.missing().empty()) {
       found.missing = opened->lines.missing();
     }
-    for (const CodeLine& line : opened->lines.At(place.offset)) {
+    for (const CodeLine& line :
+         place.head ? opened->lines.HeadAt(place.offset) : opened->lines.At(place.offset)) {
       if (!IsLibraryLine(line)) {
         found.file = FindSource(line.file, place.module);
         found.line = line.line;
@@ -262,8 +266,8 @@ SourceLine ReadPlace(const Place& place) {
 
 // The kernel's line of one address of a module, or none. Each launch of a kernel has the same findings in threads of its own: lines
 // are kept for as long as the module's file is the same.
-const SourceLine& LineAt(const std::string& module, uintptr_t offset) {
-  Place place = PlaceOf(module, offset);
+const SourceLine& LineAt(const std::string& module, uintptr_t offset, bool head) {
+  Place place = PlaceOf(module, offset, head);
   if (const SourceLine* found = FindKnown(place)) {
     return *found;
   }
@@ -311,9 +315,10 @@ struct Frame {
   const char* module = nullptr;
   uintptr_t offset = 0;
   uintptr_t kernel = 0;  // where the function begins, if it is a kernel: extern "C"
+  bool head = false;
 };
 
-Frame FrameAt(const void* address) {
+Frame FrameAt(const void* address, bool head) {
   Dl_info info{};
   if (dladdr(address, &info) == 0 || info.dli_fname == nullptr || info.dli_fbase == g_ownBase ||
       info.dli_fbase == g_libcBase) {
@@ -322,27 +327,29 @@ Frame FrameAt(const void* address) {
   const auto base = reinterpret_cast<uintptr_t>(info.dli_fbase);
   const bool isKernel = info.dli_sname != nullptr && std::strncmp(info.dli_sname, "_Z", 2) != 0;
   // A return address is one past the call.
-  return {info.dli_fname, reinterpret_cast<uintptr_t>(address) - base - 1,
-          isKernel ? reinterpret_cast<uintptr_t>(info.dli_saddr) - base : 0};
+  return {info.dli_fname, reinterpret_cast<uintptr_t>(address) - base - (head ? 0 : 1),
+          isKernel ? reinterpret_cast<uintptr_t>(info.dli_saddr) - base : 0, head};
 }
 
 }  // namespace
 
 SourceLine FindKernelLine(const std::vector<void*>& stack) {
   SourceLine
-      fallback;  // module and offset of the first frame, for kernels without debug information
+      fallback;       // module and offset of the first frame, for kernels without debug information
+  bool head = false;  // HeadOf: what follows is a function
   for (const void* address : stack) {
-    const Frame frame = FrameAt(address);
+    const Frame frame = FrameAt(address, head);
+    head = address == nullptr;
     if (frame.module == nullptr) {
       continue;
     }
-    const SourceLine& line = LineAt(frame.module, frame.offset);
+    const SourceLine& line = LineAt(frame.module, frame.offset, frame.head);
     if (!line.file.empty()) {
       return line;
     }
     // Compilers do not describe the caller of each inlined function.
     if (frame.kernel != 0) {
-      if (const SourceLine& entry = LineAt(frame.module, frame.kernel); !entry.file.empty()) {
+      if (const SourceLine& entry = LineAt(frame.module, frame.kernel, true); !entry.file.empty()) {
         return entry;
       }
     }

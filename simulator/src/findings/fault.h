@@ -31,6 +31,13 @@ struct KernelFault {
 // The current return addresses, innermost first.
 std::vector<void*> CaptureStack();
 
+// A stack that stands for the head of a function, for faults that have no line of their own: a null, which no return address is,
+// and the function.
+template <typename Function>
+std::vector<void*> HeadOf(Function* function) {
+  return {nullptr, reinterpret_cast<void*>(function)};
+}
+
 [[noreturn]] void ThrowFault(std::string kind, std::string detail, std::string advice,
                              std::vector<void*> stack = CaptureStack());
 

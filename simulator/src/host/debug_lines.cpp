@@ -822,7 +822,8 @@ struct DebugLines::Unit {
     return found;
   }
 
-  std::optional<CodeLine> RowAt(uint64_t address) const {
+  // The line of an address. Several rows may have it: the last tells its instruction, the first what begins there.
+  std::optional<CodeLine> RowAt(uint64_t address, bool isHead) const {
     const Sequence* best = nullptr;
     for (const Sequence& sequence : sequences) {
       if (sequence.range.Holds(address) &&
@@ -832,6 +833,10 @@ struct DebugLines::Unit {
     }
     if (best == nullptr) {
       return std::nullopt;
+    }
+    if (isHead) {
+      const auto at = std::ranges::lower_bound(best->rows, address, {}, &Row::address);
+      if (at != best->rows.end() && at->address == address) return LineOf(at->file, at->line);
     }
     const auto behind = std::ranges::upper_bound(best->rows, address, {}, &Row::address);
     const Row& row = *std::prev(behind == best->rows.begin() ? behind + 1 : behind);
@@ -912,8 +917,8 @@ DebugLines::DebugLines(const std::string& module)
 
 DebugLines::~DebugLines() = default;
 
-std::vector<CodeLine> DebugLines::At(uint64_t offset) {
-  const uint64_t address = offset + sections_->elf.base;
+// The unit that has rows for an address, read whole, or none.
+DebugLines::Unit* DebugLines::UnitOf(uint64_t address) {
   for (Unit& unit : units_) {
     if (!unit.ranges.empty() && !unit.Holds(address)) {
       continue;
@@ -924,17 +929,30 @@ std::vector<CodeLine> DebugLines::At(uint64_t offset) {
       units_[i].ReadWhole();
       unit.toolkit = units_[i].toolkit;
     }
-    if (std::optional<CodeLine> row = unit.RowAt(address)) {
-      std::vector<CodeLine> lines = {std::move(*row)};
-      for (CodeLine& call : unit.CallsAround(address)) {
-        lines.push_back(std::move(call));
-      }
-      std::erase_if(lines,
-                    [](const CodeLine& line) { return line.line <= 0 || line.file.empty(); });
-      return lines;
-    }
+    if (unit.RowAt(address, false)) return &unit;
   }
-  return {};
+  return nullptr;
+}
+
+std::vector<CodeLine> DebugLines::At(uint64_t offset) {
+  const uint64_t address = offset + sections_->elf.base;
+  const Unit* const unit = UnitOf(address);
+  if (unit == nullptr) return {};
+  std::vector<CodeLine> lines = {*unit->RowAt(address, false)};
+  for (CodeLine& call : unit->CallsAround(address)) {
+    lines.push_back(std::move(call));
+  }
+  std::erase_if(lines, [](const CodeLine& line) { return line.line <= 0 || line.file.empty(); });
+  return lines;
+}
+
+std::vector<CodeLine> DebugLines::HeadAt(uint64_t offset) {
+  const uint64_t address = offset + sections_->elf.base;
+  const Unit* const unit = UnitOf(address);
+  if (unit == nullptr) return {};
+  const CodeLine head = *unit->RowAt(address, true);
+  if (head.line <= 0 || head.file.empty()) return {};
+  return {head};
 }
 
 }  // namespace aclsim

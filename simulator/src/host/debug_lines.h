@@ -32,6 +32,10 @@ class DebugLines {
   // module is loaded. Reads what it needs on the way: one thread at a time.
   std::vector<CodeLine> At(uint64_t offset);
 
+  // The line of the head of the function that begins at an offset. Its first instruction may belong to a later line, if it needs no
+  // prologue.
+  std::vector<CodeLine> HeadAt(uint64_t offset);
+
   // What keeps lines from being read and what to do, "build the kernel with -g"; empty where nothing does.
   const std::string& missing() const { return missing_; }
 
@@ -40,7 +44,7 @@ class DebugLines {
   struct Unit;
   class Reader;
 
-  void ReadUnits();
+  Unit* UnitOf(uint64_t address);
 
   std::unique_ptr<Sections> sections_;
   std::vector<Unit> units_;  // by their offsets

@@ -260,12 +260,6 @@ bool FillState(const gert::OpImplEntry& op, const OpCall& call, gert::OpCallStat
   return FillAttrs(op, call, &state->node.attrs);
 }
 
-// The first line of a function, for faults that have no line of their own.
-template <typename Function>
-std::vector<void*> StackAt(Function* function) {
-  return {reinterpret_cast<char*>(function) + 1};
-}
-
 // Why an exception of this type is thrown where nobody says so.
 std::string ExceptionText(const std::exception& error) {
   const std::string type = typeid(error) == typeid(std::bad_alloc)      ? "std::bad_alloc"
@@ -296,7 +290,7 @@ int32_t CallUserCode(const char* what, const std::string& type, int32_t code,
                      uint32_t (*function)(Context*), Context* context) {
   userType = type;
   missingItem = {};
-  HostFault fault{"host-code", type, what, StackAt(function), "", ""};
+  HostFault fault{"host-code", type, what, HeadOf(function), "", ""};
   fault.advice =
       "CANN would end the process, or go on with whatever it finds there. Return GRAPH_FAILED for "
       "a call that the operator does not take.";
@@ -511,7 +505,7 @@ int32_t RunTiling(gert::OpImplEntry& op, const OpCall& call, TilingResult* resul
   const int32_t status =
       CallUserCode("its tiling function", call.type, kTilingError, op.tiling, &context);
   if (status != kSuccess) return status;
-  const std::vector<void*> function = StackAt(op.tiling);
+  const std::vector<void*> function = HeadOf(op.tiling);
   const auto placed = [&](std::vector<void*>& stack) {
     return stack.empty() ? function : std::move(stack);
   };
