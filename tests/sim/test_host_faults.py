@@ -210,6 +210,20 @@ def test_field_that_is_not_set(
         assert place == line_of(made, HEADER, text.split()[3].rstrip(";"))
 
 
+def test_field_that_only_some_data_need(tmp_path: Path) -> None:
+    """The slope of a leaky ReLU plays no part in the first case, whose numbers are positive."""
+    command("new", "leaky", "--like", "elementwise", cwd=tmp_path, status=0)
+    tiling = tmp_path / "leaky" / "op_host" / "leaky_tiling.cpp"
+    text = tiling.read_text()
+    assert text.count("data->slope = *slope;") == 1
+    tiling.write_text(text.replace("data->slope = *slope;", ""))
+    said = command(
+        "check", "leaky", "--dtype", "fp32", "--fast", "--format", "json", cwd=tmp_path, status=1
+    )
+    found = [item for item in findings(said) if item["kind"] == "tiling-unset"]
+    assert found and "does not set slope" in found[0]["detail"], said
+
+
 def test_an_attribute_with_a_default(fresh: dict[str, str], tmp_path: Path) -> None:
     """Operators of several versions ask for attributes that only the later ones have."""
     asks = "  data->total = context->GetAttrs()->GetInt(7) == nullptr ? total : 0;"

@@ -7,6 +7,7 @@ import contextlib
 import dataclasses
 import math
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -92,13 +93,18 @@ Naming = Callable[[Finding], Finding | None]
 
 class UnsetTiling:
     """Finds out whether kernels depend on tiling data that the tiling function does not set: with
-    other bytes there the result has to be the same bit for bit. Each tiling key is tried once.
+    other bytes there the result has to be the same bit for bit.
+
+    One call shows nothing where its data do not need the field, such as a slope for negative
+    numbers. So what a tiling key leaves unset is tried in its 1st, 2nd, 4th, 8th ... call, until
+    it is named.
     """
 
     def __init__(self, device: Device, naming: Naming) -> None:
         self._device = device
         self._naming = naming
-        self._tried: set[tuple[int, str]] = set()
+        self._calls: Counter[tuple[int, str]] = Counter()
+        self._named: set[tuple[int, str]] = set()
 
     @contextlib.contextmanager
     def watch(self) -> Iterator[None]:
@@ -123,9 +129,13 @@ class UnsetTiling:
         """
         rest = tuple(item for item in found if item.kind != UNSET)
         told = {(item.tiling_key, item.detail): item for item in found if item.kind == UNSET}
-        fresh = [item for key, item in told.items() if key not in self._tried]
-        self._tried |= told.keys()
-        named = [item for one in fresh if (item := self._naming(one)) is not None]
+        self._calls.update(told.keys())
+        tried = {
+            key: item
+            for key, item in told.items()
+            if key not in self._named and self._calls[key].bit_count() == 1
+        }
+        named = [item for one in tried.values() if (item := self._naming(one)) is not None]
         if not named:
             return rest
         self._device.set_option("tiling_buffer", "filled")
@@ -135,6 +145,7 @@ class UnsetTiling:
             self._device.set_option("tiling_buffer", "cleared")
         if not text:
             return rest
+        self._named |= tried.keys()
         return rest + tuple(
             dataclasses.replace(
                 item, severity=ERROR, detail=f"{item.detail}; with other bytes there {text}"
