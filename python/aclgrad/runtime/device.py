@@ -305,7 +305,8 @@ class Device(SimulatorCalls):
             yield
             self.libraries.call("aclrtSynchronizeDevice")
         finally:
-            self.libraries.acl.aclrtSynchronizeDevice()
+            if self.libraries.acl.aclrtSynchronizeDevice():
+                self.libraries.recent_message()  # no part of what a later call says
             for name, value in before.items():
                 if value is None:
                     continue
