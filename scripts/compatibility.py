@@ -41,6 +41,7 @@ from aclgrad.project import building, checking, inputs, layout
 from aclgrad.project.layout import locate
 from aclgrad.project.sources import SourcesError, diagnose, numpy_name
 from aclgrad.runtime.toolkit import sim_root
+from aclgrad.spec.definition import Definition
 from aclgrad.spec.soc import family
 
 SOCS = {"ascend910b": "Ascend910B2", "ascend910_93": "Ascend910_9391"}
@@ -284,9 +285,9 @@ def attempt(kernel: Kernel, cache: Path, unit_tests: bool) -> dict[str, Any]:
         op = next((op for op in ops if builder.kernel_source(op) == kernel.source), None)
         if op is None:
             raise SourcesError(
-                f"{kernel.source.name} belongs to none of {', '.join(op['type'] for op in ops)}"
+                f"{kernel.source.name} belongs to none of {', '.join(op.type for op in ops)}"
             )
-        result["op"] = op["type"]
+        result["op"] = op.type
         row = checking.prefer_float(builder.combinations(op))
         result["dtypes"] = [*map(numpy_name, row)]
         builder.build_kernel(builder.kernel(op, row), described)
@@ -311,7 +312,7 @@ def attempt(kernel: Kernel, cache: Path, unit_tests: bool) -> dict[str, Any]:
 def run(
     kernel: Kernel,
     builder: building.Builder,
-    op: Mapping[str, Any],
+    op: Definition,
     row: tuple[str, ...],
     result: dict[str, Any],
 ) -> None:

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from aclgrad.golden import precision
 from aclgrad.project.inputs import Case
 from aclgrad.project.running import Result
+from aclgrad.spec.definition import Definition
 
 Array = NDArray[Any]
 Golden = Callable[[Sequence[Any], Mapping[str, Any]], Any]
@@ -321,10 +322,10 @@ def _wide(array: Array) -> Array:
     )
 
 
-def _references(op: Mapping[str, Any], case: Case) -> dict[str, Any] | None:
+def _references(op: Definition, case: Case) -> dict[str, Any] | None:
     """Golden values by the name that a result has; None for an operator that is not here."""
-    name = stem(op["type"])
-    outputs = [item["name"] for item in op["outputs"]]
+    name = stem(op.type)
+    outputs = [item.name for item in op.outputs]
     with np.errstate(all="ignore"):
         if not name.startswith("foreach_"):
             function = _TABLE.get(name)
@@ -332,9 +333,9 @@ def _references(op: Mapping[str, Any], case: Case) -> dict[str, Any] | None:
                 return None
             inputs = [
                 [_wide(array) for array in param]
-                if item["kind"] == "dynamic"
+                if item.kind == "dynamic"
                 else (_wide(param[0]) if param else None)
-                for param, item in zip(case.inputs, op["inputs"], strict=True)
+                for param, item in zip(case.inputs, op.inputs, strict=True)
             ]
             return dict(zip(outputs, function(inputs, case.attrs), strict=False))
         plain = name.removeprefix("foreach_")
@@ -349,8 +350,8 @@ def _references(op: Mapping[str, Any], case: Case) -> dict[str, Any] | None:
         count = max(len(param) for param in case.inputs)
         for at in range(count):
             items = []
-            for param, item in zip(case.inputs, op["inputs"], strict=True):
-                if item["kind"] == "dynamic":
+            for param, item in zip(case.inputs, op.inputs, strict=True):
+                if item.kind == "dynamic":
                     items.append(_wide(param[at]))
                 else:
                     flat = _wide(param[0]).reshape(-1)
@@ -373,7 +374,7 @@ def _differs(actual: Array, golden: Array) -> str:
     return "; ".join(report.reasons) + first
 
 
-def judge(op: Mapping[str, Any], case: Case, result: Result) -> str:
+def judge(op: Definition, case: Case, result: Result) -> str:
     """Say "matched" or "mismatched: why"; nothing when there is no reference."""
     try:
         found = _references(op, case)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -10,21 +11,16 @@ import numpy as np
 import pytest
 
 from aclgrad.project import generated, inputs
+from aclgrad.spec.definition import AttrDef, Definition, Param
 
 
-def op(name: str, *, type_: str = "Any", attrs: tuple[tuple[str, int], ...] = ()) -> dict[str, Any]:
+def op(name: str, *, type_: str = "Any", attrs: tuple[tuple[str, int], ...] = ()) -> Definition:
     """An operator of one float32 tensor and one of integers."""
-    tensor = {"kind": "required", "scalar": False, "scalarList": False, "valueDepend": False}
-    return {
-        "type": type_,
-        "inputs": [{"name": "x", **tensor}, {"name": name, **tensor}],
-        "outputs": [{"name": "y", "kind": "required"}],
-        "attrs": [{"name": attr, "kind": "Int", "default": value} for attr, value in attrs],
-        "inferShape": True,
-    }
+    numbers = tuple(AttrDef(attr, "Int", default=value) for attr, value in attrs)
+    return Definition((Param("x"), Param(name)), (Param("y"),), type_, numbers)
 
 
-def integers(definition: dict[str, Any]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+def integers(definition: Definition) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """The tensor and the integers of every case."""
     for case in inputs.cases(definition, ("DT_FLOAT", "DT_INT32", "DT_FLOAT")):
         yield case.inputs[0][0], case.inputs[1][0]
@@ -38,9 +34,9 @@ def integers(definition: dict[str, Any]) -> Iterator[tuple[np.ndarray, np.ndarra
         op("permute_token_id"),
         op("sorted_indices", type_="TokenUnpermute"),
     ],
-    ids=lambda definition: definition["inputs"][1]["name"],
+    ids=lambda definition: definition.inputs[1].name,
 )
-def test_each_row_once(definition: dict[str, Any]) -> None:
+def test_each_row_once(definition: Definition) -> None:
     """An order of rows has no row twice, whatever its shape."""
     for _, order in integers(definition):
         assert sorted(order.reshape(-1)) == list(range(order.size))
@@ -78,9 +74,7 @@ def test_ends_of_rows_ascend() -> None:
 
 def reals(*names: str) -> Iterator[list[np.ndarray]]:
     """The tensors of every case of an operator of floats."""
-    definition = op("none")
-    like = definition["inputs"][0]
-    definition["inputs"] = [{**like, "name": name} for name in names]
+    definition = dataclasses.replace(op("none"), inputs=tuple(map(Param, names)))
     for case in inputs.cases(definition, ("DT_FLOAT",) * (len(names) + 1)):
         yield [param[0] for param in case.inputs]
 
@@ -96,7 +90,7 @@ def test_names_say_what_numbers_may_be() -> None:
         assert set(mask.reshape(-1)) <= {0, 1}
 
 
-def made(definition: dict[str, Any], **recipe: Any) -> inputs.Case:
+def made(definition: Definition, **recipe: Any) -> inputs.Case:
     """A case of 8 rows."""
     row = ("DT_FLOAT", "DT_INT32", "DT_FLOAT")
     return inputs.made(definition, row, inputs.Recipe((8, 64), **recipe))
@@ -182,19 +176,13 @@ def test_shapes_that_are_refused_count(monkeypatch: pytest.MonkeyPatch) -> None:
 ROW_OF_FOUR = ("DT_FLOAT",) * 4
 
 
-def _options() -> dict[str, Any]:
+def _options() -> Definition:
     """Two optional inputs, and an attribute of each kind of choice."""
-    definition = op("w")
-    kept = definition["inputs"][0]
-    definition["inputs"] = [
-        {**kept, "name": name, "kind": kind}
-        for name, kind in (("x", "required"), ("bias", "optional"), ("per_token", "optional"))
-    ]
-    definition["attrs"] = [
-        {"name": "half", "kind": "Bool", "required": False, "default": False},
-        {"name": "p", "kind": "Float", "required": False, "default": 0.5},
-    ]
-    return definition
+    return dataclasses.replace(
+        op("w"),
+        inputs=(Param("x"), Param("bias", "optional"), Param("per_token", "optional")),
+        attrs=(AttrDef("half", "Bool", default=False), AttrDef("p", "Float", default=0.5)),
+    )
 
 
 def test_every_switch_and_optional_input_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-import copy
+import dataclasses
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -13,8 +14,9 @@ from aclgrad.errors import ToolkitError
 from aclgrad.ops import all_specs, find
 from aclgrad.project import definitions
 from aclgrad.runtime import Toolkit
+from aclgrad.spec.definition import Definition, Param, parse
 
-Described = dict[str, dict[str, Any]]
+Described = dict[str, dict[str, Definition]]
 
 
 @pytest.fixture(scope="module")
@@ -29,33 +31,57 @@ def test_definitions_and_specs_agree(described: Described) -> None:
         assert list(definitions.differences(spec, described)) == []
 
 
-def gone(op: dict[str, Any]) -> None:
-    op["defined"] = False
+def test_definitions_travel(described: Described) -> None:
+    """As JSON to another process and back."""
+    op = described["ascend910b"]["KlDivLossGrad"]
+    assert op.attrs and op.inputs[0].dtypes and op.socs
+    assert parse(json.loads(json.dumps(op.as_json()))) == op
 
 
-def change(*path: Any, value: Any) -> Callable[[dict[str, Any]], None]:
-    def apply(op: dict[str, Any]) -> None:
-        inner: Any = op
-        for key in path[:-1]:
-            inner = inner[key]
-        inner[path[-1]] = value
+Change = Callable[[Definition], Definition]
+
+
+def change(**values: Any) -> Change:
+    return lambda op: dataclasses.replace(op, **values)
+
+
+def first_input(at: int = 0, **values: Any) -> Change:
+    def apply(op: Definition) -> Definition:
+        inputs = list(op.inputs)
+        inputs[at] = dataclasses.replace(inputs[at], **values)
+        return dataclasses.replace(op, inputs=tuple(inputs))
 
     return apply
 
 
-FAULTS: dict[str, tuple[Callable[[dict[str, Any]], None], str]] = {
-    "no definition": (gone, "registers no definition of it, want OP_ADD in op_host/"),
-    "no tiling": (change("tiling", value=False), "registers no tiling"),
-    "no inference": (change("inferShape", value=False), "registers no inferShape"),
-    "name": (change("inputs", 0, "name", value="other"), "in the inputs: other, "),
-    "order": (lambda op: op["inputs"].reverse(), "in the inputs: grad_softmax, softmax"),
-    "output": (change("outputs", 0, "name", value="y"), "in the outputs: y and grad_x"),
-    "optional": (change("inputs", 1, "kind", value="optional"), "which inputs are optional"),
-    "dtype": (lambda op: op["inputs"][0]["dtypes"].reverse(), "in the dtypes: BF16,FLOAT,FLOAT"),
-    "SoC": (lambda op: op["socs"].pop(), "in the SoCs"),
-    "attribute": (change("attrs", 0, "name", value="dim"), "in the attributes: dim: ListInt"),
-    "default": (change("attrs", 0, "default", value=[0]), "axes: ListInt = [0] and axes"),
-    "kind": (change("attrs", 0, "kind", value="Int"), "axes: Int"),
+def first_attr(**values: Any) -> Change:
+    return lambda op: dataclasses.replace(
+        op, attrs=(dataclasses.replace(op.attrs[0], **values), *op.attrs[1:])
+    )
+
+
+FAULTS: dict[str, tuple[Change, str]] = {
+    "no definition": (
+        change(defined=False),
+        "registers no definition of it, want OP_ADD in op_host/",
+    ),
+    "no tiling": (change(tiling=False), "registers no tiling"),
+    "no inference": (change(infer_shape=False), "registers no inferShape"),
+    "name": (first_input(name="other"), "in the inputs: other, "),
+    "order": (
+        lambda op: dataclasses.replace(op, inputs=op.inputs[::-1]),
+        "in the inputs: grad_softmax, softmax",
+    ),
+    "output": (change(outputs=(Param("y"),)), "in the outputs: y and grad_x"),
+    "optional": (first_input(1, kind="optional"), "which inputs are optional"),
+    "dtype": (
+        lambda op: first_input(dtypes=op.inputs[0].dtypes[::-1])(op),
+        "in the dtypes: BF16,FLOAT,FLOAT",
+    ),
+    "SoC": (lambda op: dataclasses.replace(op, socs=op.socs[:-1]), "in the SoCs"),
+    "attribute": (first_attr(name="dim"), "in the attributes: dim: ListInt"),
+    "default": (first_attr(default=[0]), "axes: ListInt = [0] and axes"),
+    "kind": (first_attr(kind="Int"), "axes: Int"),
 }
 
 
@@ -64,10 +90,10 @@ def test_differences_are_named(
     name: str, described: Described, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plant, wanted = FAULTS[name]
-    spoiled = copy.deepcopy(described)
-    for ops in spoiled.values():
-        if "inputs" in ops["SoftmaxGrad"]:
-            plant(ops["SoftmaxGrad"])
+    spoiled = {
+        soc: {**ops, "SoftmaxGrad": plant(op) if (op := ops["SoftmaxGrad"]).here else op}
+        for soc, ops in described.items()
+    }
     monkeypatch.setattr(definitions, "described", lambda toolkit: spoiled)
     with pytest.raises(ToolkitError, match="SoftmaxGrad") as caught:
         definitions.check([find("softmax_grad")])

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import re
@@ -10,7 +11,6 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -28,6 +28,7 @@ from aclgrad.project.toolchain import read_depfile, toolchain
 from aclgrad.project.unit_tests import gtest
 from aclgrad.project.unit_tests.files import find_tests
 from aclgrad.runtime import Toolkit
+from aclgrad.spec.definition import Definition, Param
 from aclgrad.spec.soc import family_of
 
 pytestmark = pytest.mark.usefixtures("no_packages")
@@ -176,15 +177,13 @@ def test_tiling_sees_the_shape_of_results(library: Path, toolkit_info: Toolkit, 
 def test_numbers_alone_keep_their_dtype() -> None:
     """Beside a tensor they have the one of its column."""
 
-    def item(name: str, scalar: bool) -> dict[str, Any]:
-        given = {"name": name, "kind": "required", "dtypes": ["DT_FLOAT", "DT_INT32"]}
-        return {**given, "scalar": scalar, "scalarList": False, "valueDepend": False}
+    def item(name: str, scalar: bool) -> Param:
+        return Param(name, dtypes=("DT_FLOAT", "DT_INT32"), scalar=scalar)
 
-    op = {"type": "Count", "inputs": [item("start", True)], "attrs": []}
-    op["outputs"] = [item("y", False)]
+    op = Definition((item("start", True),), (item("y", False),), "Count")
     words = render("project/aclnn.cpp.j2", **api_context(op)).split()
     assert "ConvertToTensor(start, OwnType(start))" in " ".join(words)
-    op["inputs"] = [item("x", False), item("start", True)]
+    op = dataclasses.replace(op, inputs=(item("x", False), item("start", True)))
     words = render("project/aclnn.cpp.j2", **api_context(op)).split()
     assert "OwnType(start)" not in " ".join(words)
     assert "ConvertToTensor(start, ColumnType(x->GetDataType()" in " ".join(words)

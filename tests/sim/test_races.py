@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import subprocess
 import sys
@@ -96,8 +97,8 @@ def test_aclnn_functions_of_neighbours_stay(new_cache, monkeypatch) -> None:
     monkeypatch.setenv("ACLGRAD_CACHE", str(new_cache()))
     builder = building.Builder(locate(MATH / "scale_add"), family_of("Ascend910B2"))
     first = building.runnable(builder.build_host(), builder.sources, builder.soc)[0]
-    second = {**first, "type": "ScaleAddToo"}
-    builder.registered.add(second["type"])
+    second = dataclasses.replace(first, type="ScaleAddToo")
+    builder.registered.add(second.type)
     failures = together(lambda number: builder.build_api([(first, second)[number % 2]]) and None, 4)
     assert failures == []
     text = builder.api_library.read_bytes()

@@ -133,7 +133,7 @@ class _Maker:
             raise
         except (AclgradError, ValueError, OSError) as error:
             raise self.campaign.refuse(sweep, "operators", str(error), word) from None
-        known = [attr["name"] for attr in subject.op["attrs"]]
+        known = [attr.name for attr in subject.op.attrs]
         own = {name: values for name, values in sweep.attributes.items() if name in known}
         for row in made.rows:
             count = sum(case.row == row for case in listed)

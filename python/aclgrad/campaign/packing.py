@@ -21,7 +21,8 @@ from aclgrad.project.api import Argument, Function
 from aclgrad.project.auto_sync import assume
 from aclgrad.project.golden_file import GoldenFile
 from aclgrad.project.grid import label
-from aclgrad.spec import dtypes
+from aclgrad.spec import definition, dtypes
+from aclgrad.spec.definition import Definition
 from aclgrad.spec.soc import family_of
 
 
@@ -50,7 +51,7 @@ class Built:
                 found[f"vendor/{path.relative_to(root)}"] = path.read_bytes()
         function = dataclasses.asdict(builder.function_of(op)) | {"by_hand": None}
         about = {
-            "op": op,
+            "op": op.as_json(),
             "rows": self.rows,
             "stem": self.subject.stem,
             "word": self.subject.path,
@@ -116,13 +117,13 @@ class Package:
         """The aclnn functions."""
         return self.package / str(self.about["api"])
 
-    def function_of(self, op: Mapping[str, Any]) -> Function:
+    def function_of(self, op: Definition) -> Function:
         """What computes the operator."""
         data = dict(self.about["function"])
         data["arguments"] = tuple(Argument(**item) for item in data["arguments"])
         return Function(**data)
 
-    def combinations(self, op: Mapping[str, Any]) -> list[tuple[str, ...]]:
+    def combinations(self, op: Definition) -> list[tuple[str, ...]]:
         """The dtype combinations that were built."""
         return [tuple(row) for row in self.about["rows"]]
 
@@ -148,10 +149,11 @@ def unpack(digest: str, archive: Path) -> trial.Subject:
                     raise
     about = json.loads((place / "project.json").read_text("utf-8"))
     package: Any = Package(place, about)
+    op = definition.parse(about["op"])
     golden: GoldenFile | None = None
     if (place / "golden.py").is_file():
-        golden = golden_file.load(place / "golden.py", about["op"])
-    return trial.Subject(about["word"], package, {}, about["op"], golden)
+        golden = golden_file.load(place / "golden.py", op)
+    return trial.Subject(about["word"], package, definition.Registered(), op, golden)
 
 
 def family_key(soc: str) -> str:

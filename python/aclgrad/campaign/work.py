@@ -190,8 +190,8 @@ class Cases:
     def _attrs(self, subject: trial.Subject, cell: Cell) -> Json:
         from aclgrad.project.words import given_or_zero
 
-        defaults = {attr["name"]: attr["default"] for attr in subject.op["attrs"]}
-        return given_or_zero(subject.op["attrs"], {**defaults, **cell.attributes})
+        defaults = {attr.name: attr.default for attr in subject.op.attrs}
+        return given_or_zero(subject.op.attrs, {**defaults, **cell.attributes})
 
     # -- the fuzzer -------------------------------------------------------------------------------
 

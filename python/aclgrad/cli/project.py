@@ -136,7 +136,7 @@ class Project:
             cases = [
                 case for dims in shapes for case in grid.one_shape(op, rows, dims, values, **own)
             ] or _chosen(subject, asked)
-            read = any(host_sanitizer.reads_values(op, at) for at in range(len(op["inputs"])))
+            read = any(host_sanitizer.reads_values(op, at) for at in range(len(op.inputs)))
             made = [
                 host_sanitizer.of_arrays(
                     case.name,
@@ -288,7 +288,7 @@ def _judge(
 ) -> tuple[Report, str, Picture | None]:
     from aclgrad.project import trial, words
 
-    every = [*inputs, *([[]] * (len(golden.op["inputs"]) - len(inputs)))]
+    every = [*inputs, *([[]] * (len(golden.op.inputs) - len(inputs)))]
     values = words.parse_attrs(golden.op, attrs)
     return trial.judge(golden, golden.op, every, values, result, device)
 
@@ -327,7 +327,7 @@ def _rows(subject: trial.Subject, dtype: str | None) -> list[tuple[str, ...]]:
     if not chosen:
         offered = ", ".join(dict.fromkeys(numpy_name(row[0]) for row in rows if row))
         raise SourcesError(
-            f"{subject.op['type']}: no kernel whose first input is {wanted.name}. Next: --dtype"
+            f"{subject.op.type}: no kernel whose first input is {wanted.name}. Next: --dtype"
             f" with one of {offered}"
         )
     return chosen

@@ -17,6 +17,7 @@ from aclgrad.project.building import Builder, runnable
 from aclgrad.project.cmake import find_compiler
 from aclgrad.project.layout import locate
 from aclgrad.project.sources import SourcesError, numpy_name, snake_case
+from aclgrad.spec.definition import Param
 from aclgrad.spec.soc import FAMILIES
 
 _REGISTER = "libregister.so"
@@ -42,15 +43,15 @@ def sources_of(word: str | Path, jobs: int = 0) -> Iterator[Source]:
             file = builder.kernel_source(op)
             tiling = builder.tiling_header(op, described)
             include = (*builder.kernel_includes(file), sources.root / "op_host")
-            interface = op.get("config", {}).get("opInterface.value")
+            interface = op.config.get("opInterface.value")
             for row in builder.combinations(op):
                 yield Source(
                     sources.name,
-                    op["type"],
-                    interface or snake_case(op["type"]),
+                    op.type,
+                    interface or snake_case(op.type),
                     family,
-                    _names(op["inputs"]),
-                    _names(op["outputs"]),
+                    _names(op.inputs),
+                    _names(op.outputs),
                     tuple(map(numpy_name, row)),
                     file,
                     include,
@@ -61,8 +62,8 @@ def sources_of(word: str | Path, jobs: int = 0) -> Iterator[Source]:
         raise refused[0]
 
 
-def _names(params: Sequence[dict[str, str]]) -> tuple[str, ...]:
-    return tuple(param["name"] for param in params)
+def _names(params: Sequence[Param]) -> tuple[str, ...]:
+    return tuple(param.name for param in params)
 
 
 def check(

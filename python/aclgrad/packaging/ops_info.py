@@ -7,7 +7,8 @@ import json
 from collections.abc import Iterable
 
 from aclgrad.packaging.content import _render
-from aclgrad.packaging.operators import Attribute, Operator, Param
+from aclgrad.packaging.operators import Operator
+from aclgrad.spec.definition import AttrDef, Param
 from aclgrad.spec.soc import Family
 
 _OPS_INFO_TYPES = {
@@ -41,13 +42,13 @@ def _text(value: object, brackets: str) -> str:
 
 def ops_info(op: Operator, family: Family) -> dict[str, dict[str, str]]:
     """Entry of an operator in aic-<soc>-ops-info.json."""
-    rows = op.rows_on(family)
+    rows, definition = op.rows_on(family), op.definition
     info: dict[str, dict[str, str]] = {name: {"flag": value} for name, value in _FLAGS.items()}
-    for key, value in op.config.items():
+    for key, value in definition.config.items():
         section, _, name = key.partition(".")
         info.setdefault(section, {})[name or "value"] = value
-    for at, tensor in enumerate([*op.inputs, *op.outputs]):
-        column = at - len(op.inputs)
+    for at, tensor in enumerate([*definition.inputs, *definition.outputs]):
+        column = at - len(definition.inputs)
         formats = ",".join(tensor.formats or ("ND" for _ in rows))
         info[f"input{at}" if column < 0 else f"output{column}"] = {
             "name": tensor.name,
@@ -57,9 +58,9 @@ def ops_info(op: Operator, family: Family) -> dict[str, dict[str, str]]:
             "paramType": tensor.kind,
             "shape": "all",
         }
-    if op.attrs:
-        info["attr"] = {"list": ",".join(attr.name for attr in op.attrs)}
-    for attr in op.attrs:
+    if definition.attrs:
+        info["attr"] = {"list": ",".join(attr.name for attr in definition.attrs)}
+    for attr in definition.attrs:
         info[f"attr_{attr.name}"] = {
             "type": _OPS_INFO_TYPES[attr.kind],
             "value": "all",
@@ -77,9 +78,9 @@ def op_proto(operators: Iterable[Operator]) -> str:
         operators=[
             {
                 "type": op.op_type,
-                "inputs": [_declared("INPUT", item) for item in op.inputs],
-                "outputs": [_declared("OUTPUT", item) for item in op.outputs],
-                "attrs": [_declared_attr(attr) for attr in op.attrs],
+                "inputs": [_declared("INPUT", item) for item in op.definition.inputs],
+                "outputs": [_declared("OUTPUT", item) for item in op.definition.outputs],
+                "attrs": [_declared_attr(attr) for attr in op.definition.attrs],
             }
             for op in operators
         ],
@@ -92,7 +93,7 @@ def _declared(macro: str, item: Param) -> str:
     return f"{prefix}{macro}({item.name}, ge::TensorType::ALL())"
 
 
-def _declared_attr(attr: Attribute) -> str:
+def _declared_attr(attr: AttrDef) -> str:
     if attr.required or attr.default is None:
         return f"REQUIRED_ATTR({attr.name}, {attr.kind})"
     value = attr.default

@@ -5,13 +5,11 @@ and one of aclnn functions, in which the objects of one project do not see those
 
 from __future__ import annotations
 
-import json
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from aclgrad.project import definition_rules
 from aclgrad.project.building import HOST_LIBRARIES, Builder, ask, runnable
@@ -19,6 +17,7 @@ from aclgrad.project.layout import locate
 from aclgrad.project.single_file import find as kernel_file
 from aclgrad.project.sources import Sources, SourcesError, Step
 from aclgrad.runtime.toolkit import Toolkit
+from aclgrad.spec.definition import Definition, registered
 from aclgrad.spec.soc import FAMILIES, Family
 
 
@@ -92,7 +91,7 @@ class VendorFolder(Builder):
         """The folder itself."""
         return self.sources.root
 
-    def definitions(self) -> list[Mapping[str, Any]]:
+    def definitions(self) -> list[Definition]:
         """Operators that its tiling library defines for the family."""
         done = ask(self.toolkit, self.host_library, self.soc.name)
         if done.returncode:
@@ -101,8 +100,7 @@ class VendorFolder(Builder):
                 f"package: {self.host_library} does not load in the simulator: {why}\nNext: nm -uC"
                 f" {self.host_library}, or --device npu for a package of CANN's"
             )
-        ops: list[Mapping[str, Any]] = json.loads(done.stdout)["ops"]
-        return [op for op in ops if "inputs" in op]
+        return [op for op in registered(done.stdout).ops if op.here]
 
 
 @dataclass(frozen=True)
@@ -155,7 +153,7 @@ def build_into(
 def _build(word: str, sources: Sources, families: Sequence[Family], jobs: int) -> Project:
     """All dtype combinations for each family that the definition has."""
     builder = PackingBuilder(sources, families[0], jobs=jobs)
-    declared = {name for op in builder.build_host()["ops"] if op["defined"] for name in op["socs"]}
+    declared = {name for op in builder.build_host().ops if op.defined for name in op.socs}
     chosen = _chosen(declared, families)
     if not declared and (text := definition_rules.unregistered((*sources.host, *sources.helpers))):
         raise SourcesError(text)
@@ -165,7 +163,7 @@ def _build(word: str, sources: Sources, families: Sequence[Family], jobs: int) -
             f" {', '.join(family.name for family in families)}. Next: --soc, or"
             ' AICore().AddConfig("...") in op_host'
         )
-    ops: dict[str, Mapping[str, Any]] = {}
+    ops: dict[str, Definition] = {}
     files: list[Path] = []
     # Host code of architecture 3510 lacks what is for those before it, not the other way round.
     for family in sorted(chosen, key=lambda item: item.npu_arch, reverse=True):
@@ -175,7 +173,7 @@ def _build(word: str, sources: Sources, families: Sequence[Family], jobs: int) -
         kernels = [builder.kernel(op, row) for op in own for row in builder.combinations(op)]
         builder.build_all(kernels, described)
         files += [kernel.output for kernel in kernels]
-        ops |= {op["type"]: op for op in own}
+        ops |= {op.type: op for op in own}
     files += builder.build_api([*ops.values()])
     return Project(word, builder, tuple(ops), tuple(files))
 

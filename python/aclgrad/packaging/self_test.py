@@ -27,6 +27,7 @@ from aclgrad.project.cmake import find_compiler
 from aclgrad.project.handles import scalar_of
 from aclgrad.spec import dtypes
 from aclgrad.spec.arguments import Attr
+from aclgrad.spec.definition import Definition
 from aclgrad.spec.op_spec import OpSpec
 
 Array = NDArray[Any]
@@ -94,7 +95,7 @@ def case_of_spec(spec: OpSpec) -> Case:
 
 
 def case_of_definition(
-    op: Mapping[str, Any],
+    op: Definition,
     inputs: Sequence[Sequence[Array]],
     attrs: Mapping[str, Any],
     outputs: Mapping[str, Array],
@@ -109,11 +110,11 @@ def case_of_definition(
     words: list[str] = []
     made: dict[str, list[str]] = {}
     results = []
-    refs = {item["name"] for item in op["inputs"]}
+    refs = {item.name for item in op.inputs}
     for argument in function.arguments:
         at = argument.index
         if argument.source == "input":
-            item, param, name = op["inputs"][at], inputs[at], f"in{at}"
+            item, param, name = op.inputs[at], inputs[at], f"in{at}"
             if not param:
                 words.append("nullptr")
             elif argument.type in ("aclScalar", "aclScalarList"):
@@ -128,29 +129,27 @@ def case_of_definition(
                 words.append(name)
             else:
                 listed = argument.type == "aclTensorList"
-                made[item["name"]] = _tensors(lines, words, name, param, listed=listed)
+                made[item.name] = _tensors(lines, words, name, param, listed=listed)
         elif argument.source == "attr":
-            attr = op["attrs"][at]
-            _attr(lines, words, f"attr{at}", attr["kind"], attrs[attr["name"]], argument.type)
+            attr = op.attrs[at]
+            _attr(lines, words, f"attr{at}", attr.kind, attrs[attr.name], argument.type)
         else:
-            item = op["outputs"][at]
-            wanted = _of(item["name"], outputs)
+            item = op.outputs[at]
+            wanted = _of(item.name, outputs)
             if argument.source == "dtype":
                 words.append(_acl(wanted[0]))
                 continue
             empty = [np.zeros_like(array) for array in wanted]
             listed = argument.type == "aclTensorList"
-            made[item["name"]] = _tensors(lines, words, f"out{at}", empty, listed=listed)
-    for item in op["outputs"]:
-        if item["name"] in refs and item["name"] not in made:
+            made[item.name] = _tensors(lines, words, f"out{at}", empty, listed=listed)
+    for item in op.outputs:
+        if item.name in refs and item.name not in made:
             continue
         results += [
-            Result(name, item["name"], want, *tolerance(want, against))
-            for name, want in zip(made[item["name"]], _of(item["name"], outputs), strict=True)
+            Result(name, item.name, want, *tolerance(want, against))
+            for name, want in zip(made[item.name], _of(item.name, outputs), strict=True)
         ]
-    return Case(
-        op["type"], function.name, function.header, (*lines,), (*words,), (*results,), against
-    )
+    return Case(op.type, function.name, function.header, (*lines,), (*words,), (*results,), against)
 
 
 def _of(name: str, outputs: Mapping[str, Array]) -> list[Array]:

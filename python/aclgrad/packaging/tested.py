@@ -37,6 +37,7 @@ from aclgrad.project.sources import Sources
 from aclgrad.runtime.packages import Candidate
 from aclgrad.runtime.toolkit import Toolkit
 from aclgrad.spec import dtypes
+from aclgrad.spec.definition import Definition
 from aclgrad.spec.op_spec import OpSpec
 from aclgrad.spec.soc import DEFAULT_SOC, FAMILIES, Family, family_of
 
@@ -50,7 +51,7 @@ class Found:
 
     operators: tuple[Operator, ...]
     specs: Mapping[str, OpSpec]
-    definitions: Mapping[str, Mapping[str, Mapping[str, Any]]] = field(default_factory=dict)
+    definitions: Mapping[str, Mapping[str, Definition]] = field(default_factory=dict)
 
 
 def operators_in(folder: Path, toolkit: Toolkit, device: str, *, ours: bool) -> Found:
@@ -68,10 +69,10 @@ def operators_in(folder: Path, toolkit: Toolkit, device: str, *, ours: bool) -> 
         if not path.is_file():
             raise ToolkitError(f"package: {path} is missing. Next: aclgrad build")
     exported = library.api_library.read_bytes()
-    definitions: dict[str, dict[str, Mapping[str, Any]]] = {}
+    definitions: dict[str, dict[str, Definition]] = {}
     for family in FAMILIES:
         for op in VendorFolder(folder, family, toolkit).definitions():
-            definitions.setdefault(op["type"], {})[family.name] = op
+            definitions.setdefault(op.type, {})[family.name] = op
     known = {
         name: spec
         for name, spec in specs.items()
@@ -97,9 +98,7 @@ def _types_of(specs: Iterable[OpSpec]) -> tuple[Operator, ...]:
     return tuple(operator for spec in specs for operator in of_spec(spec))
 
 
-def _defined(
-    folder: VendorFolder, op_type: str, by_family: Mapping[str, Mapping[str, Any]]
-) -> Operator:
+def _defined(folder: VendorFolder, op_type: str, by_family: Mapping[str, Definition]) -> Operator:
     """An operator by its definitions, for the families that the folder has kernels for."""
     rows = {name: folder.combinations(op) for name, op in by_family.items()}
     whole = of_definition(by_family, rows)
@@ -179,7 +178,7 @@ def _soc(
 
 
 def _defined_case(
-    by_family: Mapping[str, Mapping[str, Any]],
+    by_family: Mapping[str, Definition],
     folder: Path,
     toolkit: Toolkit,
     soc: str,
@@ -195,12 +194,12 @@ def _defined_case(
     found = exported(vendor.api_library, [*by_hand, generated(op)])
     if not found:
         return f"libcust_opapi.so has no {generated(op).name}"
-    function = vendor.functions[op["type"]] = found[0]
+    function = vendor.functions[op.type] = found[0]
     row = checking.prefer_float(vendor.combinations(op))
     with temporary.folder() as place:
         kept = place / "outputs.npz"
 
-        def keep(_: Mapping[str, Any], case: inputs.Case, result: running.Result) -> str:
+        def keep(_: Definition, case: inputs.Case, result: running.Result) -> str:
             running.save(kept, result)
             return "kept"
 
@@ -219,14 +218,14 @@ def _defined_case(
             if certain or golden is not None:
                 text = certain[0].text if certain else f"it takes none of its cases: {why}"
                 path = f" {sources}" if sources is not None else ""
-                raise ToolkitError(f"package: {op['type']}: {text}\nNext: aclgrad test{path}")
+                raise ToolkitError(f"package: {op.type}: {text}\nNext: aclgrad test{path}")
             return errors[0].text if errors else f"it took no generated input: {why}"
         with np.load(kept) as made:
             outputs = {name: made[name] for name in made.files}
-    for item, label in zip(op["outputs"], row[len(op["inputs"]) :], strict=True):
+    for item, label in zip(op.outputs, row[len(op.inputs) :], strict=True):
         for name in outputs:
             # NumPy writes dtypes that it does not know as plain bytes.
-            if re.fullmatch(rf"{item['name']}(_\d+)?", name):
+            if re.fullmatch(rf"{item.name}(_\d+)?", name):
                 outputs[name] = outputs[name].view(dtypes.by_label(label.removeprefix("DT_")).numpy)
     case = tried[len(outcomes) - 1]
     if golden is None:
@@ -235,13 +234,13 @@ def _defined_case(
     return case_of_definition(op, case.inputs, case.attrs, want, GOLDEN, function)
 
 
-def _golden(op: Mapping[str, Any], sources: Sources | None) -> golden_file.GoldenFile | None:
+def _golden(op: Definition, sources: Sources | None) -> golden_file.GoldenFile | None:
     path = golden_file.find(op, sources) if sources is not None else None
     return golden_file.load(path, op) if path is not None else None
 
 
 def _own_cases(
-    golden: golden_file.GoldenFile, op: Mapping[str, Any], row: tuple[str, ...]
+    golden: golden_file.GoldenFile, op: Definition, row: tuple[str, ...]
 ) -> list[inputs.Case]:
     """The smallest cases of the project that have something in them."""
     place = str(golden.path.parent)
@@ -258,16 +257,16 @@ def _own_cases(
 
 def _judged(
     golden: golden_file.GoldenFile,
-    op: Mapping[str, Any],
+    op: Definition,
     case: inputs.Case,
     outputs: Mapping[str, Any],
 ) -> dict[str, Any]:
     """The golden's numbers, once the kernel's are seen to be precise enough."""
-    result = running.Result(op["type"], dict(outputs))
+    result = running.Result(op.type, dict(outputs))
     report, text, _ = trial.judge(golden, op, case.inputs, case.attrs, result)
     if not report.passed:
         raise ToolkitError(
-            f"package: {op['type']}: kernel and golden differ in {case.label}:\n{text}\nNext:"
+            f"package: {op.type}: kernel and golden differ in {case.label}:\n{text}\nNext:"
             f" aclgrad test {golden.path.parent}"
         )
     want = {}

@@ -19,7 +19,7 @@ from aclgrad.spec.dtypes import DType
 from aclgrad.spec.op_spec import OpSpec
 
 if TYPE_CHECKING:
-    from aclgrad.project.words import Array, Param
+    from aclgrad.project.words import Array, Tensors
 
 
 _KEPT = 4  # launches of which a device keeps the instructions
@@ -92,7 +92,7 @@ def _check_memory(what: str, tensors: int) -> None:
 
 def profile_sources(
     path: str,
-    inputs: Sequence[Param],
+    inputs: Sequence[Tensors],
     attrs: Sequence[str] = (),
     *,
     soc: str | None = None,
@@ -143,7 +143,7 @@ def _bytes(array: Array) -> int:
     return int(array.nbytes)
 
 
-def sources_inputs(path: str, words: Sequence[str], dtype: DType, soc: str) -> list[Param]:
+def sources_inputs(path: str, words: Sequence[str], dtype: DType, soc: str) -> list[Tensors]:
     """Tensors of zeros for the inputs of an operator that comes as sources: ``SHAPE[:DTYPE]`` per
     input, several with commas between for a list, one word for all of an operator, or ``-`` for an
     optional input that is absent.
@@ -155,8 +155,8 @@ def sources_inputs(path: str, words: Sequence[str], dtype: DType, soc: str) -> l
 
     if len(words) == 1 and single_file.find(path) is None:
         op = running.describe(path, soc)
-        words = list(words) * sum(item["kind"] != "optional" for item in op["inputs"])
-    found: list[Param] = []
+        words = list(words) * sum(item.kind != "optional" for item in op.inputs)
+    found: list[Tensors] = []
     for word in words:
         if word == ABSENT:
             found.append([])

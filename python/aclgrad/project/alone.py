@@ -17,6 +17,7 @@ from aclgrad.project.words import given_or_zero, parse_attrs
 from aclgrad.runtime import open_device
 from aclgrad.runtime.library import TensorDescC
 from aclgrad.spec import dtypes
+from aclgrad.spec.definition import Definition
 from aclgrad.testing.user_data import parse_shape
 
 _SECONDS = 120.0
@@ -45,7 +46,7 @@ def tiling_of(
             answer = said
     if "error" in answer:
         raise SourcesError(
-            f"{op['type']}: its tiling took none of it: {answer['error']}. Next: another shape, or"
+            f"{op.type}: its tiling took none of it: {answer['error']}. Next: another shape, or"
             " --attr"
         )
     return answer
@@ -57,25 +58,23 @@ def _later() -> float:
     return time.monotonic() + _SECONDS
 
 
-def _inputs(
-    op: Mapping[str, Any], words: Sequence[str], kind: dtypes.DType
-) -> list[Described | None]:
+def _inputs(op: Definition, words: Sequence[str], kind: dtypes.DType) -> list[Described | None]:
     given: list[Described] = []
     for word in words:
         text, _, name = word.partition(":")
         given.append((parse_shape(text), dtypes.parse(name) if name else kind))
-    wanted = [item for item in op["inputs"] if item["kind"] != "optional"]
+    wanted = [item for item in op.inputs if item.kind != "optional"]
     if len(given) == 1:
         given *= max(len(wanted), 1)
-        return [None if item["kind"] == "optional" else given[0] for item in op["inputs"]]
-    if not len(wanted) <= len(given) <= len(op["inputs"]):
-        names = " ".join(item["name"] for item in op["inputs"])
+        return [None if item.kind == "optional" else given[0] for item in op.inputs]
+    if not len(wanted) <= len(given) <= len(op.inputs):
+        names = " ".join(item.name for item in op.inputs)
         raise SourcesError(
-            f"{op['type']}: got {len(given)} shapes, want one for all or one for each of {names}"
+            f"{op.type}: got {len(given)} shapes, want one for all or one for each of {names}"
         )
-    rest = iter(given if len(given) == len(op["inputs"]) else [*given])
-    every = len(given) == len(op["inputs"])
-    return [next(rest) if every or item["kind"] != "optional" else None for item in op["inputs"]]
+    rest = iter(given if len(given) == len(op.inputs) else [*given])
+    every = len(given) == len(op.inputs)
+    return [next(rest) if every or item.kind != "optional" else None for item in op.inputs]
 
 
 def _row(subject: Subject, inputs: Sequence[Described | None]) -> tuple[str, ...]:
@@ -91,7 +90,7 @@ def _row(subject: Subject, inputs: Sequence[Described | None]) -> tuple[str, ...
     if not exact and not same_first:
         offered = ", ".join(dict.fromkeys(numpy_name(row[0]) for row in rows if row))
         raise SourcesError(
-            f"{subject.op['type']}: no kernel for {numpy_name(str(names[0]))}. Next: --dtype with"
+            f"{subject.op.type}: no kernel for {numpy_name(str(names[0]))}. Next: --dtype with"
             f" one of {offered}"
         )
     return (exact or same_first)[0]
@@ -116,12 +115,12 @@ def _run(
             None if item is None else (item[0], kind)
             for item, kind in zip(inputs, kinds, strict=False)
         ]
-        values = given_or_zero(op["attrs"], attrs)
+        values = given_or_zero(op.attrs, attrs)
         text = c.create_string_buffer(1 << 20)
         function = device.libraries.nnopbase.aclsimRunTiling
         function.restype = c.c_int32
         code = function(
-            op["type"].encode(),
+            op.type.encode(),
             *_descs(described, keep),
             *_descs(outputs, keep),
             *running.attrs_c(op, values, keep),
@@ -144,17 +143,17 @@ def _outputs(
     import numpy as np
 
     op = subject.op
-    if not op["outputs"]:
+    if not op.outputs:
         return []
     arrays = [
         [] if item is None else [np.broadcast_to(np.zeros((), kind.numpy), item[0])]
         for item, kind in zip(inputs, kinds, strict=False)
     ]
     shapes = running.infer(
-        device, subject.builder.host_library, op, arrays, attrs, [1] * len(op["outputs"])
+        device, subject.builder.host_library, op, arrays, attrs, [1] * len(op.outputs)
     )
     return [
-        (param[0][0], kind) for param, kind in zip(shapes, kinds[len(op["inputs"]) :], strict=True)
+        (param[0][0], kind) for param, kind in zip(shapes, kinds[len(op.inputs) :], strict=True)
     ]
 
 

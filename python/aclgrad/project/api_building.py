@@ -10,11 +10,10 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from aclgrad.codegen.render import render, write_if_different
 from aclgrad.common import rebuild
@@ -25,6 +24,7 @@ from aclgrad.project.common_code import CommonCode
 from aclgrad.project.compiler import demangle
 from aclgrad.project.kernels import KernelBuilder
 from aclgrad.project.sources import SourcesError, snake_case
+from aclgrad.spec.definition import Definition
 
 _API_HEADERS = (
     "array",
@@ -56,11 +56,11 @@ class ApiBuilder(KernelBuilder):
     registered: set[str] = field(default_factory=set, init=False)
     """Operator types of op_host."""
 
-    def function_of(self, op: Mapping[str, Any]) -> Function:
+    def function_of(self, op: Definition) -> Function:
         """What computes an operator."""
-        return self.functions.get(op["type"]) or generated(op)
+        return self.functions.get(op.type) or generated(op)
 
-    def build_api(self, ops: Sequence[Mapping[str, Any]]) -> list[Path]:
+    def build_api(self, ops: Sequence[Definition]) -> list[Path]:
         """Build the function of each operator; returns the headers."""
         by_hand = self._build_by_hand()
         names = hand_written.names(self.sources.api) if by_hand else set()
@@ -68,15 +68,15 @@ class ApiBuilder(KernelBuilder):
         place = self.folder / "obj" / ("by_hand" if by_hand else "")
         headers, steps = [], []
         for op in ops:
-            self.functions[op["type"]] = function = self._function(op, names)
-            output = place / f"aclnn_{snake_case(op['type'])}.o"
+            self.functions[op.type] = function = self._function(op, names)
+            output = place / f"aclnn_{snake_case(op.type)}.o"
             if function.by_hand:
                 output.unlink(missing_ok=True)
                 continue
-            context = api_context(op, function.name.removesuffix(op["type"]))
+            context = api_context(op, function.name.removesuffix(op.type))
             header = include / "aclnnop" / context["header"]
             write_if_different(header, render("project/aclnn.h.j2", **context))
-            source = self.folder / "gen" / f"aclnn_{snake_case(op['type'])}.cpp"
+            source = self.folder / "gen" / f"aclnn_{snake_case(op.type)}.cpp"
             write_if_different(source, render("project/aclnn.cpp.j2", **context))
             # The toolkit may have a function of that name, and then a header too.
             words = ["-iquote", str(include), *self._api_words()]
@@ -101,10 +101,10 @@ class ApiBuilder(KernelBuilder):
             link = self._link(self.api_library, [*by_hand, *there], _LIBRARIES, how)
             self._compile([link], "aclnn functions")
         for op in ops:
-            function = self.functions[op["type"]]
+            function = self.functions[op.type]
             if not exported(self.api_library, [function]):
                 raise SourcesError(
-                    f"{op['type']}: {function.by_hand} defines {function.name} for C++ alone, want"
+                    f"{op.type}: {function.by_hand} defines {function.name} for C++ alone, want"
                     f' a C function. Next: include a header that declares it in extern "C" {{ }}'
                 )
         return [*headers, *(self._own_headers(include) if by_hand else ())]
@@ -113,7 +113,7 @@ class ApiBuilder(KernelBuilder):
         words = self.own_symbols
         return [*self._parsed("api", _API_HEADERS, words), *words]
 
-    def _function(self, op: Mapping[str, Any], names: set[str]) -> Function:
+    def _function(self, op: Definition, names: set[str]) -> Function:
         """The function by hand that fits a definition, else the generated one."""
         if not names:
             return generated(op)
@@ -121,11 +121,11 @@ class ApiBuilder(KernelBuilder):
         if fit:
             return fit[0]
         # One of that name may be among those by hand.
-        name = f"aclnn{op['type']}"
+        name = f"aclnn{op.type}"
         function = generated(op, "aclnnInner" if name in names else "aclnn")
         for api, argument in others[:1]:
             self._tell(
-                f"{op['type']}: {api} of op_api has {argument}, which its definition does not"
+                f"{op.type}: {api} of op_api has {argument}, which its definition does not"
                 f" tell; {function.name} as CANN generates it is called"
             )
         return function

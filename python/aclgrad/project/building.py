@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import concurrent.futures
 import itertools
-import json
 import os
 import re
 import subprocess
@@ -19,7 +18,6 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from aclgrad.codegen.render import render, write_if_different
 from aclgrad.common import files, rebuild
@@ -35,6 +33,8 @@ from aclgrad.project.sources import (
     SourcesError,
     numpy_name,
 )
+from aclgrad.spec import definition
+from aclgrad.spec.definition import Definition, Registered
 from aclgrad.spec.soc import Family, family_of
 
 _HOST_HEADERS = (
@@ -78,16 +78,16 @@ _OTHER_ARCHITECTURES_HEADER = r"(^|/)atvoss/"
 """Headers of the template library that operators use for architecture 3510 only."""
 
 
-def combinations(op: Mapping[str, Any]) -> list[tuple[str, ...]]:
+def combinations(op: Definition) -> list[tuple[str, ...]]:
     """The dtype columns of a definition: a row of its table each."""
-    params = [*op["inputs"], *op["outputs"]]
-    columns = max((len(param["dtypes"]) for param in params if not param["anyOf"]), default=1)
+    params = [*op.inputs, *op.outputs]
+    columns = max((len(param.dtypes) for param in params if not param.any_of), default=1)
     found: list[tuple[str, ...]] = []
-    free = [param["dtypes"] if param["anyOf"] else [None] for param in params]
+    free = [param.dtypes if param.any_of else [None] for param in params]
     for choice in itertools.islice(itertools.product(*free), 64):
         for column in range(columns):
             row = tuple(
-                chosen or (param["dtypes"] or ["DT_FLOAT"])[min(column, len(param["dtypes"]) - 1)]
+                chosen or (param.dtypes or ["DT_FLOAT"])[min(column, len(param.dtypes) - 1)]
                 for chosen, param in zip(choice, params, strict=True)
             )
             if row not in found:
@@ -105,7 +105,7 @@ class Builder(ApiBuilder):
     host_words: tuple[str, ...] = ()  # of compiles and links of op_host
     host_objects: list[Path] = field(default_factory=list, init=False)
 
-    def build_host(self) -> dict[str, Any]:
+    def build_host(self) -> Registered:
         """Build the host library and return what it registers."""
         if self.sources.alone:
             kernel = self.sources.kernels[0]
@@ -188,7 +188,7 @@ class Builder(ApiBuilder):
         self.host_objects = [*objects, stub_object]
         return []
 
-    def describe(self) -> dict[str, Any]:
+    def describe(self) -> Registered:
         """What the host library registers."""
         output = self.folder / f"describe-{self.soc.name}.json"
         libraries = [self.host_library, self.toolkit / "lib64" / "libregister.so"]
@@ -204,8 +204,8 @@ class Builder(ApiBuilder):
                         lambda: files.write(output, self._asked(), "file"),
                         lambda _: inputs,
                     )
-        described = dict(json.loads(output.read_text()))
-        self.registered = {op["type"] for op in described["ops"]}
+        described = definition.registered(output.read_text())
+        self.registered = {op.type for op in described.ops}
         return described
 
     def _asked(self) -> str:
@@ -222,31 +222,31 @@ class Builder(ApiBuilder):
                 f"Next: nm -uC {self.host_library}",
                 Missing("symbol", name, "", reason) if missing else None,
             )
-        for op in json.loads(done.stdout)["ops"]:
+        for op in definition.registered(done.stdout).ops:
             # Folders, files and functions are called after it.
-            if not re.fullmatch(r"[A-Za-z_]\w*", op["type"], re.ASCII):
+            if not re.fullmatch(r"[A-Za-z_]\w*", op.type, re.ASCII):
                 raise SourcesError(
-                    f"{self.sources.name}: op_host registers {op['type']!r}, want the name of a C++"
+                    f"{self.sources.name}: op_host registers {op.type!r}, want the name of a C++"
                     " type. Next: OP_ADD(Name)"
                 )
         return done.stdout
 
     # -- kernels --------------------------------------------------------------------------------
 
-    def combinations(self, op: Mapping[str, Any]) -> list[tuple[str, ...]]:
+    def combinations(self, op: Definition) -> list[tuple[str, ...]]:
         """The dtype columns of an operator: a row of the definition's table each."""
         return combinations(op)
 
     def kernel_named(self, text: str) -> Kernel | None:
         """The kernel whose file a message says is missing."""
-        for op in (op for op in self.describe()["ops"] if "inputs" in op):
-            for row in self.combinations(op) if f"{op['type']}_" in text else ():
+        for op in (op for op in self.describe().ops if op.here):
+            for row in self.combinations(op) if f"{op.type}_" in text else ():
                 kernel = self.kernel(op, row)
                 if f"/{kernel.output.name}" in text:
                     return kernel
         return None
 
-    def drop_stale(self, op: Mapping[str, Any]) -> None:
+    def drop_stale(self, op: Definition) -> None:
         """Delete kernels of an operator that were built from other sources or for dtypes that it no
         longer has: nothing asks for them today, but an aclnn function by hand may launch them.
         """
@@ -291,7 +291,7 @@ class Builder(ApiBuilder):
         described = self.build_host()
         packages = os.environ.get("ASCEND_CUSTOM_OPP_PATH", "").split(":")
         if str(self.package) not in packages:
-            ops = [op for op in described["ops"] if "inputs" in op]
+            ops = [op for op in described.ops if op.here]
             kernels = [self.kernel(op, row) for op in ops for row in self.combinations(op)]
             # Its sources may have changed since.
             self.build_all([one for one in kernels if one.output.is_file()], described)
@@ -304,20 +304,20 @@ class Builder(ApiBuilder):
         return kernel.output
 
     def build_kernels(
-        self, op: Mapping[str, Any], rows: Sequence[tuple[str, ...]], described: Mapping[str, Any]
+        self, op: Definition, rows: Sequence[tuple[str, ...]], described: Registered
     ) -> None:
         """Compile the kernel libraries of dtype combinations."""
         self.build_all([self.kernel(op, row) for row in rows], described)
         self.drop_stale(op)
 
-    def build_all(self, kernels: Sequence[Kernel], described: Mapping[str, Any]) -> None:
+    def build_all(self, kernels: Sequence[Kernel], described: Registered) -> None:
         """Compile kernel libraries side by side. A kernel that does not build ends it for the other
         dtypes of its operator; other operators are built before the error is raised.
         """
         errors: dict[str, SourcesError] = {}
 
         def make(kernel: Kernel) -> None:
-            op = kernel.op["type"]
+            op = kernel.op.type
             if op not in errors:
                 try:
                     self.build_kernel(kernel, described)
@@ -328,7 +328,7 @@ class Builder(ApiBuilder):
             for done, _ in enumerate(pool.map(make, kernels), 1):
                 self.progress(done, len(kernels))
         if errors:
-            raise _all_of(errors, [kernel.op["type"] for kernel in kernels])
+            raise _all_of(errors, [kernel.op.type for kernel in kernels])
 
 
 def _all_of(errors: Mapping[str, SourcesError], ops: Sequence[str]) -> SourcesError:
@@ -378,23 +378,19 @@ def _named(why: str) -> str:
     )
 
 
-def runnable(
-    described: Mapping[str, Any], sources: Sources, soc: Family
-) -> list[Mapping[str, Any]]:
+def runnable(described: Registered, sources: Sources, soc: Family) -> list[Definition]:
     """The operators of a host library that this SoC has."""
-    ops = [op for op in described["ops"] if op["defined"]]
-    ops = [op for op in ops if not sources.types or op["type"] in sources.types]
-    chosen = [op for op in ops if "inputs" in op]
+    ops = [op for op in described.ops if op.defined]
+    ops = [op for op in ops if not sources.types or op.type in sources.types]
+    chosen = [op for op in ops if op.here]
     for op in chosen:
         definition_rules.check(op, sources)
-    if not any(op["defined"] for op in described["ops"]) and (
+    if not any(op.defined for op in described.ops) and (
         text := definition_rules.unregistered((*sources.host, *sources.helpers))
     ):
         raise SourcesError(text)
     if not chosen:
-        why = "; ".join(
-            f"{op['type']}: {op.get('why', 'it has no OpDef')}" for op in described["ops"]
-        )
+        why = "; ".join(f"{op.type}: {op.why or 'it has no OpDef'}" for op in described.ops)
         raise SourcesError(
             f"{sources.name}: no operator for {soc.name}: {why or 'op_host registers nothing'}."
             f" Next: --soc{_named(why)}"
@@ -438,15 +434,14 @@ def _build(builder: Builder, dtypes: Sequence[str]) -> Built:
         if not chosen:
             offered = "; ".join(",".join(map(numpy_name, row)) for row in rows)
             raise SourcesError(
-                f"{op['type']}: no dtype combination {','.join(dtypes)}; its definition has"
-                f" {offered}"
+                f"{op.type}: no dtype combination {','.join(dtypes)}; its definition has {offered}"
             )
         wanted += [builder.kernel(op, row) for row in chosen]
     builder.build_all(wanted, described)
     headers = builder.build_api(ops)
     return Built(
         builder.package,
-        tuple(op["type"] for op in ops),
+        tuple(op.type for op in ops),
         tuple(headers),
         tuple(kernel.output for kernel in wanted),
     )

@@ -52,11 +52,12 @@ from aclgrad.project.sources import SourcesError, numpy_name
 from aclgrad.project.tiling_fields import unset_tiling
 from aclgrad.runtime import open_device
 from aclgrad.runtime.device import Device
+from aclgrad.spec.definition import Definition
 from aclgrad.spec.soc import family_of
 from aclgrad.testing.run import check_findings
 from aclgrad.testing.writers import writers_of
 
-Judge = Callable[[Mapping[str, Any], Case, "running.Result"], str]
+Judge = Callable[[Definition, Case, "running.Result"], str]
 """Compares a result: "matched", "mismatched: why", or "" when it does not know."""
 
 TAKEN, ALL = "taken", "all"
@@ -95,7 +96,7 @@ def prefer_float(rows: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
 
 def run_cases(
     builder: building.Builder,
-    op: Mapping[str, Any],
+    op: Definition,
     row: Sequence[str],
     given: Iterable[Case],
     *,
@@ -154,7 +155,7 @@ def best(outcomes: Sequence[Outcome]) -> Outcome | None:
 
 def _work(
     builder: building.Builder,
-    op: Mapping[str, Any],
+    op: Definition,
     row: Sequence[str],
     rest: Sequence[Case],
     soc: str,
@@ -218,7 +219,7 @@ def _work(
         if guessed and status == CLEAN and (names := _untouched(result.outputs)):
             found += _places_of(device, call, names, len(result.outputs), partial)
         if seeds and status == CLEAN and not findings.errors_of(found):
-            late = check_findings(device, op["type"], lambda: running.flat(call()), seeds)
+            late = check_findings(device, op.type, lambda: running.flat(call()), seeds)
             known = {item.key for item in found}
             found += tuple(item for item in late.findings if item.key not in known)
         errors = findings.errors_of(found)
@@ -239,7 +240,7 @@ _RANGE_OF = re.compile(r"bytes \[\d+, (\d+)\).* of its (\d+) bytes are unwritten
 
 
 def _with_inference(
-    outcomes: Sequence[Outcome], op: Mapping[str, Any], builder: building.Builder
+    outcomes: Sequence[Outcome], op: Definition, builder: building.Builder
 ) -> list[Outcome]:
     """Outcomes in which an output whose end is unwritten in every case, of those that show it, also
     has the line of the shape inference: the kernel may be right, and the shape too large.
@@ -253,7 +254,7 @@ def _with_inference(
                 ends[item.key] = ends.get(item.key, True) and whole
     if not any(ends.values()):
         return [*outcomes]
-    file, _, line = inference_place(builder.sources, op["type"]).rpartition(":")
+    file, _, line = inference_place(builder.sources, op.type).rpartition(":")
     if not file:
         return [*outcomes]
     text = text_of(Path(file)).splitlines()[int(line) - 1].strip()
@@ -464,7 +465,7 @@ class Checked:
 
 
 def _rows(
-    op: Mapping[str, Any], rows: Sequence[tuple[str, ...]], dtype: str
+    op: Definition, rows: Sequence[tuple[str, ...]], dtype: str
 ) -> tuple[list[tuple[str, ...]], list[str]]:
     """The dtype combinations to check, and the dtypes of the first input that are left out."""
     if dtype:
@@ -472,7 +473,7 @@ def _rows(
         if not wanted:
             offered = ", ".join(sorted({numpy_name(row[0]) for row in rows if row}))
             raise SourcesError(
-                f"{op['type']}: no kernel whose first input is {dtype}. Next: --dtype with one of"
+                f"{op.type}: no kernel whose first input is {dtype}. Next: --dtype with one of"
                 f" {offered}"
             )
         return wanted[:1], []
@@ -554,16 +555,16 @@ def check(
         tiles = tiles or tried.tiles
     outcomes = _with_inference(outcomes, op, builder)
     notes = tuple(_notes(left, left_dtypes, tiles, seconds, fast))
-    checked = Checked(op["type"], tuple(outcomes), assumed, notes)
+    checked = Checked(op.type, tuple(outcomes), assumed, notes)
     if not checked.taken:
         raise SourcesError(
-            f"{op['type']}: it took none of {len(outcomes)} generated inputs: {_reasons(outcomes)}."
+            f"{op.type}: it took none of {len(outcomes)} generated inputs: {_reasons(outcomes)}."
             f" Next: aclgrad run {word} --inputs ... with inputs of your own"
         )
     if not any(outcome.launched for outcome in checked.taken):
-        place = inference_place(builder.sources, op["type"])
+        place = inference_place(builder.sources, op.type)
         raise SourcesError(
-            f"{op['type']}: no kernel was launched in {len(checked.taken)} cases whose inputs have"
+            f"{op.type}: no kernel was launched in {len(checked.taken)} cases whose inputs have"
             f" elements: all outputs are empty\n  shape inference: {place or builder.sources}\n"
             "Next: set each dim of the output's shape there"
         )
@@ -610,7 +611,7 @@ def _taken(tried: Tried) -> list[Recipe]:
     return [*found.values()]
 
 
-def _raise_crashes(op: Mapping[str, Any], word: str, tried: Tried) -> None:
+def _raise_crashes(op: Definition, word: str, tried: Tried) -> None:
     """A crash of host code is the operator's fault and ends the check, and so is a crash of the
     kernel on plain inputs. A crash of the kernel on invented inputs is a warning.
     """
@@ -619,13 +620,13 @@ def _raise_crashes(op: Mapping[str, Any], word: str, tried: Tried) -> None:
             continue
         if not case.invented or _HOST_CRASH.search(outcome.message):
             raise SourcesError(
-                f"{op['type']}: {outcome.message}, inputs {outcome.label}. Next: aclgrad run {word}"
+                f"{op.type}: {outcome.message}, inputs {outcome.label}. Next: aclgrad run {word}"
                 " --inputs ... with inputs of these shapes, under gdb"
             )
         finding = findings.Finding(
             "call-failed",
             findings.WARNING,
-            op["type"],
+            op.type,
             detail=f"{outcome.status}: {outcome.message}",
             text=outcome.message,
             invented=case.invented,

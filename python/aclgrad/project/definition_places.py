@@ -17,18 +17,19 @@ from aclgrad.project import building, running
 from aclgrad.project.definition_rules import dtypes_place
 from aclgrad.project.entry import entries
 from aclgrad.project.sources import SourcesError
-from aclgrad.project.words import Param
+from aclgrad.project.words import Tensors
 from aclgrad.runtime.device import Device
 from aclgrad.spec import dtypes
+from aclgrad.spec.definition import Definition
 
 
 def with_definition(
     found: tuple[Finding, ...],
     device: Device,
     builder: building.Builder,
-    op: Mapping[str, Any],
+    op: Definition,
     row: Sequence[str],
-    inputs: Sequence[Param],
+    inputs: Sequence[Tensors],
     attrs: Mapping[str, Any],
 ) -> tuple[Finding, ...]:
     """Findings, where an error also has the line of a kernel whose parameters are in another order
@@ -40,7 +41,7 @@ def with_definition(
         return found
     order = _order(builder, op)
     # Inference runs again only for errors about outputs: it may itself be what failed.
-    names = {item["name"] for item in op["outputs"]}
+    names = {item.name for item in op.outputs}
     asked = any(one.severity == ERROR and one.buffer in names for one in found)
     dtypes_of = _declared(device, builder, op, row, inputs, attrs) if asked else {}
 
@@ -53,14 +54,14 @@ def with_definition(
     return tuple(explained(item) for item in found)
 
 
-def _order(builder: building.Builder, op: Mapping[str, Any]) -> tuple[Place, ...]:
+def _order(builder: building.Builder, op: Definition) -> tuple[Place, ...]:
     """The entry of a kernel that has the definition's parameters in another order."""
     try:
         source = builder.kernel_source(op)
     except SourcesError:  # an installed package
         return ()
     text = text_of(source)
-    declared = tuple(item["name"] for item in (*op["inputs"], *op["outputs"]))
+    declared = tuple(item.name for item in (*op.inputs, *op.outputs))
     for entry in entries(text).values():
         taken = tuple(name for name in entry.params if name in declared)
         at = re.search(rf"\b{entry.name}\s*\(", text)
@@ -76,27 +77,27 @@ def _order(builder: building.Builder, op: Mapping[str, Any]) -> tuple[Place, ...
 def _declared(
     device: Device,
     builder: building.Builder,
-    op: Mapping[str, Any],
+    op: Definition,
     row: Sequence[str],
-    inputs: Sequence[Param],
+    inputs: Sequence[Tensors],
     attrs: Mapping[str, Any],
 ) -> dict[str, tuple[Place, ...]]:
     """Outputs of another dtype than inference gives, with the line of their DataType list."""
-    if not op.get("inferDataType") or any(item["kind"] == "dynamic" for item in op["outputs"]):
+    if not op.infer_data_type or any(item.kind == "dynamic" for item in op.outputs):
         return {}
-    counts = [1] * len(op["outputs"])
+    counts = [1] * len(op.outputs)
     inferred = running.infer(device, builder.host_library, op, inputs, attrs, counts)
     places: dict[str, tuple[Place, ...]] = {}
-    for item, word, param in zip(op["outputs"], row[len(op["inputs"]) :], inferred, strict=True):
+    for item, word, param in zip(op.outputs, row[len(op.inputs) :], inferred, strict=True):
         declared = dtypes.by_label(word.removeprefix("DT_"))
         given = dtypes.by_acl(param[0][1]) if param else declared
         if given is None or given == declared:
             continue
-        where = dtypes_place(builder.sources, op["type"], "output", item)
+        where = dtypes_place(builder.sources, op.type, "output", item)
         if not where:
             continue
         file, _, line = where.rpartition(":")
         text = text_of(Path(file)).splitlines()[int(line) - 1].strip()
         note = f"says {declared.name}, where dtype inference gives {given.name}"
-        places[item["name"]] = (Place("", "definition", note, file, int(line), text),)
+        places[item.name] = (Place("", "definition", note, file, int(line), text),)
     return places

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from aclgrad.common.files import FileError, text_of
 from aclgrad.project.sources import Sources, SourcesError, code
+from aclgrad.spec.definition import Definition, Param, Params
 
 _DEFINITION = r"\b(?:class|struct)\s+\w+[^;{]*\bOpDef\b"
 
@@ -45,9 +45,7 @@ def _at(path: Path, text: str, offset: int) -> str:
     return f"{path}:{text.count(chr(10), 0, offset) + 1}"
 
 
-def _place_of(
-    sources: Sources, op_type: str, kind: str, item: Mapping[str, Any], *, other_soc: bool
-) -> str:
+def _place_of(sources: Sources, op_type: str, kind: str, item: Param, *, other_soc: bool) -> str:
     """Where a definition gives a parameter its dtypes: the first place with a list of the same
     length, or the last for a SoC that is not built for, as those have their lists behind. The first
     that names the parameter if there is none.
@@ -56,9 +54,9 @@ def _place_of(
     if defined is None:
         return ""
     path, text, begin, end = defined
-    named = re.compile(rf"\b{kind.title()}\(\s*\"{re.escape(item['name'])}\"\s*\)([^;]*)")
+    named = re.compile(rf"\b{kind.title()}\(\s*\"{re.escape(item.name)}\"\s*\)([^;]*)")
     found = [*named.finditer(text, begin, end)]
-    same = [one for one in found if _listed(one[1]) == len(item["dtypes"])]
+    same = [one for one in found if _listed(one[1]) == len(item.dtypes)]
     chosen = (same[-1:] if other_soc else same[:1]) or found[:1]
     return _at(path, text, chosen[0].start() if chosen else begin)
 
@@ -69,7 +67,7 @@ def _listed(calls: str) -> int:
     return found[1].count("DT_") if found else 0
 
 
-def dtypes_place(sources: Sources, op_type: str, kind: str, item: Mapping[str, Any]) -> str:
+def dtypes_place(sources: Sources, op_type: str, kind: str, item: Param) -> str:
     """Where a definition gives the dtypes of an ``input`` or ``output``: ``file:line``."""
     where = _place_of(sources, op_type, kind, item, other_soc=False)
     path, _, line = where.rpartition(":")
@@ -98,65 +96,58 @@ def inference_place(sources: Sources, op_type: str) -> str:
     return ""
 
 
-def check(op: Mapping[str, Any], sources: Sources) -> None:
+def check(op: Definition, sources: Sources) -> None:
     """Raise `SourcesError` for what CANN's build would not take, for any SoC that is named."""
-    for soc, params in (("", op), *op.get("otherSocs", {}).items()):
-        place_of = functools.partial(_place_of, sources, op["type"], other_soc=bool(soc))
+    for soc, params in (("", op), *op.other_socs.items()):
+        place_of = functools.partial(_place_of, sources, op.type, other_soc=bool(soc))
         for kind, item, text in _faults(params, place_of):
             where = place_of(kind, item)
             raise SourcesError(
-                f"{op['type']}{soc and f' for {soc}'}: {text}"
-                + (f"\n  at {where}" if where else "")
+                f"{op.type}{soc and f' for {soc}'}: {text}" + (f"\n  at {where}" if where else "")
             )
 
 
-def _faults(
-    op: Mapping[str, Any], place_of: Callable[[str, Mapping[str, Any]], str]
-) -> Iterator[tuple[str, Mapping[str, Any], str]]:
+def _faults(op: Params, place_of: Callable[[str, Param], str]) -> Iterator[tuple[str, Param, str]]:
     """Parameters, inputs or outputs, and what is wrong with them."""
-    params = [("input", item) for item in op["inputs"]]
-    params += [("output", item) for item in op["outputs"]]
-    listed = [(kind, item) for kind, item in params if item["dtypes"] and not item["anyOf"]]
+    params = [("input", item) for item in op.inputs]
+    params += [("output", item) for item in op.outputs]
+    listed = [(kind, item) for kind, item in params if item.dtypes and not item.any_of]
     if listed:
         kind, first = listed[0]
         for other, item in listed[1:]:
-            if len(item["dtypes"]) == len(first["dtypes"]):
+            if len(item.dtypes) == len(first.dtypes):
                 continue
             there = place_of(kind, first)
             text = (
-                f"{other} {item['name']} has {_count(item)} in its DataType list, {kind}"
-                f" {first['name']} has {_count(first)}"
-                + (f" ({there})" if there else "")
-                + "; CANN"
+                f"{other} {item.name} has {_count(item)} in its DataType list, {kind}"
+                f" {first.name} has {_count(first)}" + (f" ({there})" if there else "") + "; CANN"
                 " wants lists of one length, of which each column is a kernel. Next: give each"
                 " parameter a dtype per column, or DataTypeList for one that takes any"
             )
             yield other, item, text
     for kind, item in params:
-        if not item["dtypes"]:
+        if not item.dtypes:
             text = (
-                f"{kind} {item['name']} has no DataType, so no kernel is built for it. Next:"
+                f"{kind} {item.name} has no DataType, so no kernel is built for it. Next:"
                 ' DataType({...}), or Follow("x")'
             )
             yield kind, item, text
 
 
-def _count(item: Mapping[str, Any]) -> str:
-    count = len(item["dtypes"])
+def _count(item: Param) -> str:
+    count = len(item.dtypes)
     return f"{count} dtype{'s' * (count != 1)}"
 
 
-def check_kernel_file(
-    op: Mapping[str, Any], sources: Sources, taken: Path, wanted: Sequence[str]
-) -> None:
+def check_kernel_file(op: Definition, sources: Sources, taken: Path, wanted: Sequence[str]) -> None:
     """Raise `SourcesError` where CANN's build would look for the kernel in another file."""
     if taken.stem in wanted or _named_by_cmake(sources, taken):
         return
-    named = op.get("config", {}).get("opFile.value")
-    where = place(sources, op["type"], r"\"opFile\.value\"" if named else "")
+    named = op.config.get("opFile.value")
+    where = place(sources, op.type, r"\"opFile\.value\"" if named else "")
     why = f'"opFile.value" names {named}.cpp' if named else "its type is called so"
     raise SourcesError(
-        f"{op['type']}: its kernel is in {taken.name}, and CANN's build looks for {wanted[-1]}.cpp,"
+        f"{op.type}: its kernel is in {taken.name}, and CANN's build looks for {wanted[-1]}.cpp,"
         f" as {why}."
         + (f"\n  at {where}" if where else "")
         + f"\nNext: rename {taken} to {taken.with_name(wanted[-1] + taken.suffix).name}, or"

@@ -5,7 +5,6 @@ registers, held against the specs of this package's operators.
 
 from __future__ import annotations
 
-import json
 import platform
 import subprocess
 import sys
@@ -17,6 +16,8 @@ from aclgrad.common.sums import sum_of
 from aclgrad.errors import ToolkitError
 from aclgrad.project.building import combinations
 from aclgrad.runtime.toolkit import sim_root
+from aclgrad.spec import definition
+from aclgrad.spec.definition import Definition
 from aclgrad.spec.op_spec import OpSpec
 from aclgrad.spec.soc import FAMILIES, Family
 
@@ -26,7 +27,7 @@ register = ctypes.CDLL(sys.argv[1], mode=ctypes.RTLD_GLOBAL)
 ctypes.CDLL(sys.argv[2], mode=ctypes.RTLD_LOCAL)
 register.aclsimDescribeOps.restype = ctypes.c_char_p
 found = [register.aclsimDescribeOps(soc.encode()).decode() for soc in sys.argv[3:]]
-sys.stdout.write("[" + ",".join(found) + "]")
+print(*found, sep="\\n")
 """
 
 
@@ -41,10 +42,10 @@ def check(specs: Sequence[OpSpec], toolkit: Path | None = None) -> None:
         )
 
 
-_known: dict[tuple[Path, str], dict[str, dict[str, Any]]] = {}
+_known: dict[tuple[Path, str], dict[str, dict[str, Definition]]] = {}
 
 
-def described(toolkit: Path | None = None) -> dict[str, dict[str, Any]]:
+def described(toolkit: Path | None = None) -> dict[str, dict[str, Definition]]:
     """By SoC family, what is registered by operator type."""
     root = toolkit or sim_root()
     library = (
@@ -62,60 +63,60 @@ def described(toolkit: Path | None = None) -> dict[str, dict[str, Any]]:
         if done.returncode:
             reason = (done.stderr.strip() or f"status {done.returncode}").splitlines()[-1]
             raise ToolkitError(f"op_host does not load: {reason}. Next: nm -uC {library}")
-        answers = json.loads(done.stdout)
+        answers = [definition.registered(line) for line in done.stdout.splitlines()]
         _known[key] = {
-            name: {op["type"]: op for op in answer["ops"]}
+            name: {op.type: op for op in answer.ops}
             for name, answer in zip(names, answers, strict=True)
         }
     return _known[key]
 
 
-def differences(spec: OpSpec, described: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+def differences(spec: OpSpec, described: Mapping[str, Mapping[str, Definition]]) -> Iterator[str]:
     """What the definition and the spec of an operator say differently."""
     where = f"op_host/{spec.op}/{spec.op}_def.cpp"
     head = f"{spec.op_type}: {where} and python/aclgrad/ops/{spec.op}.py differ"
     any_op = next(iter(described.values())).get(spec.op_type)
-    if any_op is None or not any_op["defined"]:
+    if any_op is None or not any_op.defined:
         yield f"{spec.op_type}: op_host registers no definition of it, want OP_ADD in {where}"
         return
-    for part, macro in (("tiling", "IMPL_OP_OPTILING"), ("inferShape", "IMPL_OP_INFERSHAPE")):
-        if not any_op[part]:
+    for there, part, macro in (
+        (any_op.tiling, "tiling", "IMPL_OP_OPTILING"),
+        (any_op.infer_shape, "inferShape", "IMPL_OP_INFERSHAPE"),
+    ):
+        if not there:
             yield f"{spec.op_type}: op_host/{spec.op} registers no {part}, want {macro}"
     own = {item.name for item in FAMILIES if spec.kernels_on(item)}
-    theirs = {name.lower() for name in any_op["socs"]}
+    theirs = {name.lower() for name in any_op.socs}
     if own != theirs:
         yield f"{head} in the SoCs: {_list(theirs)} and {_list(own)}"
     for family in FAMILIES:
-        op = described[family.name].get(spec.op_type, {})
-        if family.name in own & theirs and "inputs" in op:
+        op = described[family.name].get(spec.op_type)
+        if family.name in own & theirs and op is not None and op.here:
             yield from _on(spec, family, op, head)
 
 
-def _on(spec: OpSpec, family: Family, op: Mapping[str, Any], head: str) -> Iterator[str]:
+def _on(spec: OpSpec, family: Family, op: Definition, head: str) -> Iterator[str]:
     on = f"on {family.name}"
-    for what, items in (("inputs", spec.inputs), ("outputs", spec.outputs)):
-        names = [item["name"] for item in op[what]]
-        wanted = [item.name for item in items]
+    want = spec.definition(family)
+    for what, items, wanted_items in (
+        ("inputs", op.inputs, want.inputs),
+        ("outputs", op.outputs, want.outputs),
+    ):
+        names = [item.name for item in items]
+        wanted = [item.name for item in wanted_items]
         if names != wanted:
             yield f"{head} {on} in the {what}: {_list(names)} and {_list(wanted)}"
             return
-        kinds = [item["kind"] == "optional" for item in op[what]]
-        if kinds != [item.optional for item in items]:
+        kinds = [item.kind == "optional" for item in items]
+        if kinds != [item.kind == "optional" for item in wanted_items]:
             yield f"{head} {on} in which {what} are optional"
     rows = combinations(op)
-    variants = [tuple(kind.ge for kind in row) for row in spec.kernels_on(family)]
+    variants = combinations(want)
     if sorted(rows) != sorted(variants):
         yield f"{head} {on} in the dtypes: {_rows(rows)} and {_rows(variants)}"
-    defaults = spec.defaults()
-    attrs = [(attr["name"], attr["kind"], _plain(attr["default"])) for attr in op["attrs"]]
-    own = []
-    for attr in spec.attrs:
-        value: Any = defaults[attr.arg]
-        if attr.type == "ListInt":
-            value = [value]
-        elif attr.type == "String":
-            value = dict(enumerate(attr.choices)).get(int(value), attr.default)
-        own.append((attr.name, attr.type, _plain(value)))
+    attrs, own = (
+        [(attr.name, attr.kind, _plain(attr.default)) for attr in of.attrs] for of in (op, want)
+    )
     if attrs != own:
         yield f"{head} {on} in the attributes: {_attrs(attrs)} and {_attrs(own)}"
 

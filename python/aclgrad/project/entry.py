@@ -242,7 +242,7 @@ def _tensor_dtype(word: str, kernel: Kernel) -> str:
     """C_DT_FLOAT -> DT_FLOAT; ASCENDC_TPL_INPUT(1) -> the dtype of input 1 in this kernel."""
     match = re.fullmatch(r"ASCENDC_TPL_(INPUT|OUTPUT)\s*\((.*)\)", word)
     if match:
-        first = 0 if match[1] == "INPUT" else len(kernel.op["inputs"])
+        first = 0 if match[1] == "INPUT" else len(kernel.op.inputs)
         return kernel.dtypes[first + _number(match[2])]
     if _is_number(word):
         value = _number(word)

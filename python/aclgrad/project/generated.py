@@ -10,10 +10,9 @@ import itertools
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
 
 from aclgrad.findings import ERROR, KINDS, WARNING, Finding
 from aclgrad.project.inputs import (
@@ -31,6 +30,7 @@ from aclgrad.project.inputs import (
 )
 from aclgrad.runtime.toolkit import sim_root
 from aclgrad.spec import dtypes
+from aclgrad.spec.definition import Definition
 
 BLOCK_BYTES = 32
 """Unit of a copy between GM and UB."""
@@ -176,7 +176,7 @@ class Tried:
 
 
 def explore(
-    op: Mapping[str, Any],
+    op: Definition,
     row: Sequence[str],
     soc: str,
     run: Run,
@@ -204,7 +204,7 @@ class _Explorer:
 
     def __init__(
         self,
-        op: Mapping[str, Any],
+        op: Definition,
         row: Sequence[str],
         soc: str,
         run: Run,
@@ -244,7 +244,7 @@ class _Explorer:
     def styles_taken(self) -> list[Recipe]:
         """Styles of inputs that the operator takes, on shapes of several axes if it does."""
         taken: list[Recipe] = []
-        optional = any(item["kind"] == "optional" for item in self.op["inputs"])
+        optional = any(item.kind == "optional" for item in self.op.inputs)
         # One element, and one axis, go in styles too that the operator does not take otherwise.
         several = [base for base in BASES if len(base) > 1]
         for bases in (several, [base for base in BASES if len(base) == 1], [(1,)]):
@@ -259,7 +259,7 @@ class _Explorer:
 
     def alone(self, taken: Sequence[Recipe]) -> list[Recipe]:
         """Recipes with one optional input each, as some may not be given together."""
-        names = [item["name"].lower() for item in self.op["inputs"] if item["kind"] == "optional"]
+        names = [item.name.lower() for item in self.op.inputs if item.kind == "optional"]
         if len(names) < 2 or not taken:
             return []
         first = taken[0]
@@ -338,15 +338,15 @@ def _first_taken(cases: Sequence[Case], outcomes: Sequence[Outcome]) -> list[Rec
     return [*itertools.islice(taken, 1)]
 
 
-def _switches(op: Mapping[str, Any], taken: Sequence[Recipe]) -> Iterator[Recipe]:
+def _switches(op: Definition, taken: Sequence[Recipe]) -> Iterator[Recipe]:
     """Every attribute that chooses between two ways, the other way: without optional inputs, and
     with each choice of them that is taken.
     """
     firsts = {(recipe.optionals, recipe.alone): recipe for recipe in reversed(taken)}
-    for attr in op["attrs"]:
+    for attr in op.attrs:
         for recipe in firsts.values():
             if other_way(made_attr(attr, recipe.base)) is not None:
-                yield dataclasses.replace(recipe, turned=attr["name"])
+                yield dataclasses.replace(recipe, turned=attr.name)
 
 
 _ANY_VALUES = frozenset(
@@ -411,7 +411,7 @@ class Settler:
     """
 
     def __init__(
-        self, op: Mapping[str, Any], row: Sequence[str], run: Run, taken: Sequence[Recipe]
+        self, op: Definition, row: Sequence[str], run: Run, taken: Sequence[Recipe]
     ) -> None:
         self._op, self._row, self._run = op, row, run
         self._styles = [*dict.fromkeys((item.style, item.optionals, item.alone) for item in taken)]
@@ -451,21 +451,21 @@ class Settler:
             for finding in outcome.errors
             if finding.kind == "output-unwritten" and _WHOLE_OUTPUT.search(finding.detail)
         }
-        if len(missing) >= len(self._op["outputs"]):
+        if len(missing) >= len(self._op.outputs):
             return outcome
-        for attr in self._op["attrs"]:
+        for attr in self._op.attrs:
             if missing <= self._switches.keys():
                 break
-            if other_way(case.attrs[attr["name"]]) is None:
+            if other_way(case.attrs[attr.name]) is None:
                 continue
-            other = made(self._op, self._row, dataclasses.replace(case.recipe, turned=attr["name"]))
+            other = made(self._op, self._row, dataclasses.replace(case.recipe, turned=attr.name))
             shown = self._outcome(other)
             if shown is None or not shown.taken:
                 continue
             still = {item.buffer for item in shown.errors if item.kind == "output-unwritten"}
             for name in missing - still:
                 self._switches.setdefault(
-                    name, f"attribute {attr['name']} was {case.attrs[attr['name']]}"
+                    name, f"attribute {attr.name} was {case.attrs[attr.name]}"
                 )
         found = tuple(
             dataclasses.replace(finding, severity=WARNING, invented=self._switches[finding.buffer])
@@ -480,7 +480,7 @@ class Settler:
         """A warning for an error that shows only because of the numbers in other inputs than the
         first, by which a kernel may choose what it computes.
         """
-        others = [item["name"] for item in self._op["inputs"][1:] if item["kind"] != "optional"]
+        others = [item.name for item in self._op.inputs[1:] if item.kind != "optional"]
         if finding.severity != ERROR or finding.kind not in _UNSET or not others:
             return finding
         cause = _cause(finding)
@@ -495,9 +495,9 @@ class Settler:
 
     def _updated(self, finding: Finding) -> Finding:
         """A warning for a write into an input of an operator that updates some, by its type."""
-        if finding.kind != "gm-write-to-input" or not _UPDATES.search(self._op["type"]):
+        if finding.kind != "gm-write-to-input" or not _UPDATES.search(self._op.type):
             return finding
-        why = f"whether {self._op['type']} updates an input, of which its definition says nothing"
+        why = f"whether {self._op.type} updates an input, of which its definition says nothing"
         return dataclasses.replace(finding, severity=WARNING, invented=why)
 
     def _judged(self, case: Case, finding: Finding) -> Finding:

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aclgrad.project.sources import Sources, SourcesError, snake_case
+from aclgrad.spec.definition import Definition
 from aclgrad.testing.api import OwnCase
 
 Array = NDArray[Any]
@@ -59,7 +60,7 @@ class GoldenFile:
     """A golden that fits the definition."""
 
     path: Path
-    op: Mapping[str, Any]
+    op: Definition
     golden: Fitting
     terms: Fitting | None
     own_cases: Callable[[], Any] | None
@@ -92,12 +93,10 @@ class GoldenFile:
         shapes: Sequence[Any],
     ) -> list[Array | None]:
         values: dict[str, Any] = {}
-        for item, param in zip(self.op["inputs"], inputs, strict=True):
+        for item, param in zip(self.op.inputs, inputs, strict=True):
             wide = [widened(array) for array in param]
-            values[item["name"]] = (
-                wide if item["kind"] == "dynamic" else (wide[0] if wide else None)
-            )
-        values |= {name: attrs[name] for name in (attr["name"] for attr in self.op["attrs"])}
+            values[item.name] = wide if item.kind == "dynamic" else (wide[0] if wide else None)
+        values |= {name: attrs[name] for name in (attr.name for attr in self.op.attrs)}
         given = {python_name(name): values[name] for name in function.takes}
         try:
             with np.errstate(all="ignore"):
@@ -109,26 +108,26 @@ class GoldenFile:
         return self._checked(function, result, shapes)
 
     def _checked(self, function: Fitting, result: Any, shapes: Sequence[Any]) -> list[Array | None]:
-        outputs, line = self.op["outputs"], function.line
+        outputs, line = self.op.outputs, function.line
         several = isinstance(result, tuple) or (isinstance(result, list) and len(outputs) > 1)
         if len(outputs) == 1 and not several:
             result, several = (result,), True
         if not several or len(result) != len(outputs):
             got = f"{len(result)} results" if several else type(result).__name__
-            names = ", ".join(item["name"] for item in outputs)
+            names = ", ".join(item.name for item in outputs)
             raise self.error(f"{function.name} returned {got}, want a tuple of {names}", line)
         found: list[Array | None] = []
         for item, value, wanted in zip(outputs, result, shapes, strict=True):
-            list_ = item["kind"] == "dynamic"
+            list_ = item.kind == "dynamic"
             parts = [None] * len(wanted) if value is None else list(value) if list_ else [value]
             if len(parts) != len(wanted):
                 raise self.error(
-                    f"{function.name} returned {len(parts)} tensors of {item['name']}, want"
+                    f"{function.name} returned {len(parts)} tensors of {item.name}, want"
                     f" {len(wanted)}",
                     line,
                 )
             for part, shape in zip(parts, wanted, strict=True):
-                what = f"{function.name} returned {item['name']}"
+                what = f"{function.name} returned {item.name}"
                 found.append(None if part is None else self._array(what, part, shape, line))
         return found
 
@@ -162,7 +161,7 @@ class GoldenFile:
 
     def error(self, text: str, line: int) -> GoldenError:
         """An error with operator, file, line and text of the line."""
-        return golden_error(self.op["type"], self.path, line, text)
+        return golden_error(self.op.type, self.path, line, text)
 
 
 def golden_error(op_type: str, path: Path, line: int, text: str) -> GoldenError:
@@ -176,49 +175,49 @@ def golden_error(op_type: str, path: Path, line: int, text: str) -> GoldenError:
     )
 
 
-def file_names(op: Mapping[str, Any], sources: Sources) -> list[str]:
+def file_names(op: Definition, sources: Sources) -> list[str]:
     """Names that the golden file of an operator may have."""
-    stems = dict.fromkeys((snake_case(op["type"]), sources.name))
+    stems = dict.fromkeys((snake_case(op.type), sources.name))
     return [f"{stem}_golden.py" for stem in stems]
 
 
-def find(op: Mapping[str, Any], sources: Sources) -> Path | None:
+def find(op: Definition, sources: Sources) -> Path | None:
     """The golden file of an operator."""
     paths = (sources.root / name for name in file_names(op, sources))
     return next((path for path in paths if path.is_file()), None)
 
 
-def need(op: Mapping[str, Any], sources: Sources, word: str) -> GoldenFile:
+def need(op: Definition, sources: Sources, word: str) -> GoldenFile:
     """The golden of an operator. Raises `GoldenError` when there is none."""
     path = find(op, sources)
     if path is None:
         wanted = sources.root / file_names(op, sources)[0]
         raise GoldenError(
-            f"{op['type']}: there is no golden to compare with: no {wanted}. Next: aclgrad new"
+            f"{op.type}: there is no golden to compare with: no {wanted}. Next: aclgrad new"
             f" --from {word}"
         )
     return load(path, op)
 
 
-def load(path: Path, op: Mapping[str, Any]) -> GoldenFile:
+def load(path: Path, op: Definition) -> GoldenFile:
     """Import a golden file and hold it against the definition."""
-    module = _import(path, op["type"])
+    module = _import(path, op.type)
     golden = getattr(module, "golden", None)
     if not inspect.isfunction(golden):
-        raise golden_error(op["type"], path, 1, "the file has no function golden(...)")
+        raise golden_error(op.type, path, 1, "the file has no function golden(...)")
     terms, own_cases = (getattr(module, name, None) for name in ("terms", "cases"))
     for name, function in (("terms", terms), ("cases", own_cases)):
         if function is not None and not inspect.isfunction(function):
-            raise golden_error(op["type"], path, 1, f"{name} is no function")
+            raise golden_error(op.type, path, 1, f"{name} is no function")
     fitting = [_fitting(path, op, item) if item else None for item in (golden, terms)]
     assert fitting[0] is not None
     return GoldenFile(path, op, fitting[0], fitting[1], own_cases)
 
 
-def _fitting(path: Path, op: Mapping[str, Any], function: Callable[..., Any]) -> Fitting:
+def _fitting(path: Path, op: Definition, function: Callable[..., Any]) -> Fitting:
     """A function whose parameters are named like inputs and attributes. `GoldenError` if not."""
     what = function.__name__
-    names = [item["name"] for item in (*op["inputs"], *op["attrs"])]
+    names = op.arguments
     signature = f"{what}({', '.join(map(python_name, names))})"
     line = function.__code__.co_firstlineno
     parameters = inspect.signature(function).parameters.values()
@@ -228,7 +227,7 @@ def _fitting(path: Path, op: Mapping[str, Any], function: Callable[..., Any]) ->
     for item in named:
         if item.kind in (item.VAR_POSITIONAL, item.POSITIONAL_ONLY) or item.name not in known:
             raise golden_error(
-                op["type"],
+                op.type,
                 path,
                 line,
                 f"{what} has a parameter {item.name}, the definition none of that name: want"
@@ -237,7 +236,7 @@ def _fitting(path: Path, op: Mapping[str, Any], function: Callable[..., Any]) ->
     missing = [name for name in known if name not in {item.name for item in named}]
     if missing and not open_end:
         raise golden_error(
-            op["type"],
+            op.type,
             path,
             line,
             f"{what} has no parameter for {', '.join(missing)} of the definition: want {signature}",

@@ -32,6 +32,7 @@ from aclgrad.spec.cases import (
     strided,
     view,
 )
+from aclgrad.spec.definition import Definition
 from aclgrad.spec.dtypes import DType
 from aclgrad.testing.api import OwnCase, shapes_of
 
@@ -169,7 +170,7 @@ def label(row: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 def cases(
     golden: GoldenFile | None,
-    op: Mapping[str, Any],
+    op: Definition,
     rows: Sequence[tuple[str, ...]],
     *,
     stem: str,
@@ -202,10 +203,10 @@ def _own(
 ) -> Iterator[ProjectCase]:
     op = golden.op
     line = int(item.place.rpartition(":")[2])
-    names = [param["name"] for param in op["inputs"]]
+    names = [param.name for param in op.inputs]
 
     def refuse(text: str) -> Exception:
-        return golden_error(op["type"], golden.path, line, text)
+        return golden_error(op.type, golden.path, line, text)
 
     shapes: Mapping[str, Any]
     if isinstance(item.shapes, Mapping):
@@ -214,12 +215,12 @@ def _own(
             raise refuse(f"case: no input {unknown[0]}; the definition has {', '.join(names)}")
     else:
         shapes = {
-            param["name"]: None
-            if param["kind"] == "optional"
+            param.name: None
+            if param.kind == "optional"
             else [item.shapes] * 2
-            if param["kind"] == "dynamic"
+            if param.kind == "dynamic"
             else item.shapes
-            for param in op["inputs"]
+            for param in op.inputs
         }
     attrs = _attrs(op, item, refuse)
     valued = item.values if isinstance(item.values, Mapping) else {}
@@ -234,12 +235,12 @@ def _own(
         raise refuse(f"case: no kernel for {missing[0].name}; the definition has {offered}")
     for row in chosen:
         descs = []
-        for param, name in zip(op["inputs"], row, strict=False):
-            tensors = shapes_of(shapes.get(param["name"]))
-            if not tensors and param["kind"] != "optional":
-                raise refuse(f"case: no shape of input {param['name']}")
-            if len(tensors) > 1 and param["kind"] != "dynamic":
-                raise refuse(f"case: input {param['name']} is one tensor, got {len(tensors)}")
+        for param, name in zip(op.inputs, row, strict=False):
+            tensors = shapes_of(shapes.get(param.name))
+            if not tensors and param.kind != "optional":
+                raise refuse(f"case: no shape of input {param.name}")
+            if len(tensors) > 1 and param.kind != "dynamic":
+                raise refuse(f"case: input {param.name} is one tensor, got {len(tensors)}")
             kind = dtypes.by_label(name.removeprefix("DT_"))
             descs.append(tuple(strided(TensorDesc(dims, kind), item.layout) for dims in tensors))
         words = [label(row, rows)]
@@ -254,15 +255,15 @@ def _own(
         yield _made("-".join(words), stem, path, row, names, descs, attrs, item.values, item)
 
 
-def _attrs(op: Mapping[str, Any], item: OwnCase, refuse: Any) -> dict[str, Any]:
-    known = {attr["name"]: attr for attr in op["attrs"]}
+def _attrs(op: Definition, item: OwnCase, refuse: Any) -> dict[str, Any]:
+    known = {attr.name: attr for attr in op.attrs}
     if unknown := [name for name in item.attrs if name not in known]:
         raise refuse(
             f"case: no attribute {unknown[0]}; the definition has {', '.join(known) or 'none'}"
         )
-    values = {name: attr["default"] for name, attr in known.items()}
+    values = {name: attr.default for name, attr in known.items()}
     for name, value in item.attrs.items():
-        kind = known[name]["kind"]
+        kind = known[name].kind
         wanted: Any = {
             "Int": int,
             "Float": (int, float),
@@ -274,9 +275,9 @@ def _attrs(op: Mapping[str, Any], item: OwnCase, refuse: Any) -> dict[str, Any]:
         values[name] = list(value) if isinstance(value, tuple) else value
     for name, attr in known.items():
         if values[name] is None:
-            if attr["required"]:
+            if attr.required:
                 raise refuse(f"case: attribute {name} is required and not given")
-            values[name] = attr_zero(attr["kind"])
+            values[name] = attr_zero(attr.kind)
     return values
 
 
@@ -335,25 +336,25 @@ class _Elementwise:
 
 
 def _standard(
-    op: Mapping[str, Any],
+    op: Definition,
     row: tuple[str, ...],
     rows: Sequence[tuple[str, ...]],
     stem: str,
     path: str,
     fast: bool,
 ) -> Iterator[ProjectCase]:
-    host = [item["name"] for item in op["inputs"] if item["valueDepend"]]
-    if host or not op["inputs"]:
+    host = [item.name for item in op.inputs if item.value_depend]
+    if host or not op.inputs:
         why = f"input {host[0]} is read by tiling" if host else "it has no inputs"
         raise SourcesError(
-            f"{op['type']}: the standard grid cannot guess its inputs: {why}. Next: describe cases"
+            f"{op.type}: the standard grid cannot guess its inputs: {why}. Next: describe cases"
             f" in cases() of {stem}_golden.py"
         )
     kinds = [dtypes.by_label(name.removeprefix("DT_")) for name in row]
     args = (Tensor("first", ""), Tensor("out", "", True))
-    defaults = {attr["name"]: attr["default"] for attr in op["attrs"]}
-    attrs = given_or_zero(op["attrs"], defaults)
-    names = [item["name"] for item in op["inputs"]]
+    defaults = {attr.name: attr.default for attr in op.attrs}
+    attrs = given_or_zero(op.attrs, defaults)
+    names = [item.name for item in op.inputs]
     real = kinds[0].numpy.kind not in "biu"
     seen = set()
     for like in elementwise_grid(_Elementwise(stem, args, (kinds[0],)), fast):  # type: ignore[arg-type]
@@ -361,12 +362,12 @@ def _standard(
         if not out.contiguous or out.offset or (not real and like.values not in _PLAIN):
             continue
         descs = []
-        for item, kind in zip(op["inputs"], kinds, strict=False):
+        for item, kind in zip(op.inputs, kinds, strict=False):
             one = dataclasses.replace(whole, dtype=kind)
-            if item["scalar"] or item["scalarList"]:
+            if item.scalar or item.scalar_list:
                 one = TensorDesc((1,), kind)
-            absent = item["kind"] == "optional"
-            descs.append(() if absent else (one,) * (2 if item["kind"] == "dynamic" else 1))
+            absent = item.kind == "optional"
+            descs.append(() if absent else (one,) * (2 if item.kind == "dynamic" else 1))
         _, _, rest = like.name.partition("-")
         name = f"{label(row, rows)}-{rest}"
         if name not in seen:
@@ -401,7 +402,7 @@ _PLAIN = ("uniform", "normal", "wide", "zero")
 
 
 def one_shape(
-    op: Mapping[str, Any],
+    op: Definition,
     rows: Sequence[tuple[str, ...]],
     shape: tuple[int, ...],
     attrs: Mapping[str, Any],
@@ -412,15 +413,15 @@ def one_shape(
     layout: str = "contiguous",
 ) -> list[ProjectCase]:
     """A case of every dtype combination in which all tensors have one shape."""
-    names = [item["name"] for item in op["inputs"]]
+    names = [item.name for item in op.inputs]
     found = []
     for row in rows:
         kinds = [dtypes.by_label(name.removeprefix("DT_")) for name in row]
         descs: list[tuple[TensorDesc, ...]] = []
-        for item, kind in zip(op["inputs"], kinds, strict=False):
-            alone = item["scalar"] or item["scalarList"]
+        for item, kind in zip(op.inputs, kinds, strict=False):
+            alone = item.scalar or item.scalar_list
             one = TensorDesc((1,), kind) if alone else strided(TensorDesc(shape, kind), layout)
-            count = {"optional": 0, "dynamic": 2}.get(item["kind"], 1)
+            count = {"optional": 0, "dynamic": 2}.get(item.kind, 1)
             descs.append((one,) * count)
         words = [label(row, rows), "x".join(map(str, shape)) or "scalar"]
         words += [f"{name}{_word(value)}" for name, value in attrs.items()]

@@ -9,15 +9,16 @@ say it. What neither tells is not guessed.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 from aclgrad.project.api import Argument, Function
 from aclgrad.project.entry import split_arguments
 from aclgrad.project.sources import code
 from aclgrad.spec import naming
+from aclgrad.spec.definition import AttrDef, Definition, Param
 
 _ARRAYS = {"aclIntArray", "aclFloatArray", "aclBoolArray"}
 _INTEGERS = {"int64_t", "int32_t", "int", "uint64_t", "uint32_t", "int8_t", "int16_t"}
@@ -64,7 +65,7 @@ class _Launch:
 
 
 def functions(
-    op: Mapping[str, Any], files: Sequence[Path]
+    op: Definition, files: Sequence[Path]
 ) -> tuple[list[Function], list[tuple[str, str]]]:
     """The functions that can be called with what the definition has, best first, and the others
     with the first argument that has no place in it.
@@ -84,7 +85,7 @@ def functions(
             others.append((api, lacks))
         else:
             attrs = sum(argument.source == "attr" for argument in bound.arguments)
-            rank = (api != f"aclnn{op['type']}", _narrowed(op, bound), -attrs)
+            rank = (api != f"aclnn{op.type}", _narrowed(op, bound), -attrs)
             fit.append((rank, bound))
     return [function for _, function in sorted(fit, key=lambda item: item[0])], others
 
@@ -106,12 +107,12 @@ def launched(files: Iterable[Path]) -> set[str]:
 
 
 def _bind(
-    op: Mapping[str, Any], api: str, defined: _Defined, table: Mapping[str, list[_Defined]]
+    op: Definition, api: str, defined: _Defined, table: Mapping[str, list[_Defined]]
 ) -> tuple[Function | None, str]:
     params = [p for p in defined.params if p.name not in ("workspaceSize", "executor")]
     if len(params) != len(defined.params) - 2:
         return None, "workspaceSize"
-    traced = next(_launches(op["type"], defined, {p.name: p.name for p in params}, table), None)
+    traced = next(_launches(op.type, defined, {p.name: p.name for p in params}, table), None)
     traced = traced or _Launch()
     free = {param.name: param for param in params}
     places: dict[str, tuple[str, int]] = {}
@@ -120,73 +121,72 @@ def _bind(
         places.setdefault(name, (source, index))
         free.pop(name, None)
 
-    in_names = [item["name"] for item in op["inputs"]]
-    kinds = (
-        ("input", op["inputs"], traced.inputs, _takes_input),
-        ("attr", op["attrs"], traced.attrs, _takes_attr),
-    )
+    in_names = [item.name for item in op.inputs]
+    wanted: list[tuple[str, int, str, str, Callable[[_Param], bool]]] = []
+    for index, item in enumerate(op.inputs):
+        along = traced.inputs[index] if index < len(traced.inputs) else ""
+        wanted.append(("input", index, item.name, along, partial(_takes_input, item)))
+    for index, attr in enumerate(op.attrs):
+        along = traced.attrs[index] if index < len(traced.attrs) else ""
+        wanted.append(("attr", index, attr.name, along, partial(_takes_attr, attr)))
     missing: list[tuple[str, int]] = []
-    for source, items, way, takes in kinds:
-        for index, item in enumerate(items):
-            named = next((p for p in free.values() if _plain(p.name) == _plain(item["name"])), None)
-            along = way[index] if index < len(way) else ""
-            if named is not None and takes(item, named):
-                take(source, index, named.name)
-            elif along in free and takes(item, free[along]):
-                take(source, index, along)
-            elif along not in places or source == "attr" or item["valueDepend"]:
-                missing.append((source, index))
-    outputs = [at for at, item in enumerate(op["outputs"]) if item["name"] not in in_names]
+    for source, index, name, along, takes in wanted:
+        named = next((p for p in free.values() if _plain(p.name) == _plain(name)), None)
+        if named is not None and takes(named):
+            take(source, index, named.name)
+        elif along in free and takes(free[along]):
+            take(source, index, along)
+        elif along not in places or source == "attr" or op.inputs[index].value_depend:
+            missing.append((source, index))
+    outputs = [at for at, item in enumerate(op.outputs) if item.name not in in_names]
     results = [param for param in free.values() if _is_result(param)]
     tensors = [param for param in free.values() if param.type in ("aclTensor", "aclTensorList")]
     if len(outputs) != len(results) and len(outputs) == len(tensors):
         results = tensors
     if len(outputs) != len(results):
         return None, results[-1].name if results else f"out, for {len(outputs)} outputs"
-    by_name = {_plain(op["outputs"][at]["name"]): at for at in outputs}
+    by_name = {_plain(op.outputs[at].name): at for at in outputs}
     if all(_plain(param.name) in by_name for param in results):
         outputs = [by_name[_plain(param.name)] for param in results]
     for at, param in zip(outputs, results, strict=True):
-        want = "aclTensorList" if op["outputs"][at]["kind"] == "dynamic" else "aclTensor"
+        want = "aclTensorList" if op.outputs[at].kind == "dynamic" else "aclTensor"
         if param.type != want:
             return None, param.name
         take("output", at, param.name)
     for param in [param for param in free.values() if param.type == "aclDataType" and outputs]:
         take("dtype", outputs[0], param.name)
     for source, index in missing:
-        item = op["inputs" if source == "input" else "attrs"][index]
-        optional = item["kind"] == "optional" if source == "input" else not item["required"]
-        if not optional:
-            return None, f"{item['name']} of the definition"
+        if source == "input" and op.inputs[index].kind != "optional":
+            return None, f"{op.inputs[index].name} of the definition"
+        if source == "attr" and op.attrs[index].required:
+            return None, f"{op.attrs[index].name} of the definition"
     if free:
         return None, next(iter(free))
     arguments = tuple(Argument(*places[param.name], param.type) for param in params)
     return Function(api, _header(defined.file, api), arguments, defined.file), ""
 
 
-def _narrowed(op: Mapping[str, Any], function: Function) -> int:
+def _narrowed(op: Definition, function: Function) -> int:
     """Tensors of the definition that a function takes as one number each."""
     return sum(
         argument.source == "input"
         and argument.type == "aclScalar"
-        and not op["inputs"][argument.index]["scalar"]
+        and not op.inputs[argument.index].scalar
         for argument in function.arguments
     )
 
 
-def _takes_input(item: Mapping[str, Any], param: _Param) -> bool:
-    if item["scalar"] or item["scalarList"]:
-        return param.type == ("aclScalarList" if item["scalarList"] else "aclScalar")
-    if item["kind"] == "dynamic":
+def _takes_input(item: Param, param: _Param) -> bool:
+    if item.scalar or item.scalar_list:
+        return param.type == ("aclScalarList" if item.scalar_list else "aclScalar")
+    if item.kind == "dynamic":
         return param.type == "aclTensorList"
     # A tensor of one element may be given as a number, which the function makes a tensor of.
-    return param.type in ("aclTensor", "aclScalar") or (
-        item["valueDepend"] and param.type in _ARRAYS
-    )
+    return param.type in ("aclTensor", "aclScalar") or (item.value_depend and param.type in _ARRAYS)
 
 
-def _takes_attr(item: Mapping[str, Any], param: _Param) -> bool:
-    return param.type in _ATTR_TYPES.get(item["kind"], ())
+def _takes_attr(item: AttrDef, param: _Param) -> bool:
+    return param.type in _ATTR_TYPES.get(item.kind, ())
 
 
 def _is_result(param: _Param) -> bool:

@@ -14,11 +14,12 @@ from aclgrad.common import host_memory
 from aclgrad.errors import AclnnError
 from aclgrad.project.api import Argument, Function
 from aclgrad.project.sources import SourcesError
-from aclgrad.project.words import _ZEROS, Array, Param
+from aclgrad.project.words import _ZEROS, Array, Tensors
 from aclgrad.runtime.device import Device
 from aclgrad.runtime.memory import Buffer, Tensor, storage_of
 from aclgrad.spec import dtypes
 from aclgrad.spec.call import TensorDesc, row_major
+from aclgrad.spec.definition import AttrDef, Definition
 
 _C_TYPES: dict[str, Any] = {
     "int64_t": c.c_int64,
@@ -129,17 +130,17 @@ def _output(
 
 def outputs(
     call: Call,
-    op: Mapping[str, Any],
+    op: Definition,
     shapes: Sequence[Sequence[tuple[tuple[int, ...], dtypes.DType]]],
     initial: Sequence[Array | None],
 ) -> dict[str, list[tuple[Tensor, Buffer, tuple[int, ...], dtypes.DType]]]:
     """Memory for the outputs that are not inputs as well, by name."""
     begun = iter(initial)
-    in_names = {item["name"] for item in op["inputs"]}
+    in_names = {item.name for item in op.inputs}
     wanted = {
-        item["name"]: outs
-        for item, outs in zip(op["outputs"], shapes, strict=True)
-        if item["name"] not in in_names
+        item.name: outs
+        for item, outs in zip(op.outputs, shapes, strict=True)
+        if item.name not in in_names
     }
     nbytes = [
         math.prod(shape) * dtype.numpy.itemsize for outs in wanted.values() for shape, dtype in outs
@@ -152,44 +153,42 @@ def outputs(
 
 
 def refuse_untaken(
-    op: Mapping[str, Any],
+    op: Definition,
     function: Function,
-    inputs: Sequence[Param],
+    inputs: Sequence[Tensors],
     attrs: Mapping[str, Any],
 ) -> None:
     """What a function by hand has no argument for must be as it is left out."""
-    for index, attr in enumerate(op["attrs"]):
-        value = attrs[attr["name"]]
-        if function.attr(index) is None and value not in (None, attr["default"]):
+    for index, attr in enumerate(op.attrs):
+        value = attrs[attr.name]
+        if function.attr(index) is None and value not in (None, attr.default):
             raise SourcesError(
-                f"{op['type']}: {function.name} does not take {attr['name']}, got {value!r}. Next:"
+                f"{op.type}: {function.name} does not take {attr.name}, got {value!r}. Next:"
                 " leave it out"
             )
     taken = {a.index for a in function.arguments if a.source == "input"}
-    for index, (item, param) in enumerate(zip(op["inputs"], inputs, strict=True)):
-        if param and item["kind"] == "optional" and index not in taken:
+    for index, (item, param) in enumerate(zip(op.inputs, inputs, strict=True)):
+        if param and item.kind == "optional" and index not in taken:
             raise SourcesError(
-                f"{op['type']}: {function.name} does not take {item['name']}. Next: - in its place"
+                f"{op.type}: {function.name} does not take {item.name}. Next: - in its place"
             )
 
 
-def attribute(call: Call, attr: Mapping[str, Any], value: Any, argument: Argument) -> Any:
+def attribute(call: Call, attr: AttrDef, value: Any, argument: Argument) -> Any:
     """An attribute as a function takes it: a list of one number may be a number."""
     if value is None and argument.type in _C_TYPES:
-        value = _ZEROS.get(attr["kind"], 0)
+        value = _ZEROS.get(attr.kind, 0)
     if argument.type in _C_TYPES:
         one = value[0] if isinstance(value, (list, tuple)) and len(value) == 1 else value
         if isinstance(one, (list, tuple)):
-            raise SourcesError(
-                f"{attr['name']}: the aclnn function takes one number, got {len(one)}"
-            )
+            raise SourcesError(f"{attr.name}: the aclnn function takes one number, got {len(one)}")
         return _C_TYPES[argument.type](one)
     if value is None:
         return None
     if argument.type == "char":
         return c.c_char_p(value.encode())
     if argument.type == "aclScalar":
-        return c.c_void_p(call.scalar(scalar_of(attr["kind"], value)))
+        return c.c_void_p(call.scalar(scalar_of(attr.kind, value)))
     kind = argument.type.removeprefix("acl").removesuffix("Array")
     return c.c_void_p(call.array(kind, value if isinstance(value, (list, tuple)) else [value]))
 
@@ -203,21 +202,21 @@ def scalar_of(kind: str, value: Any) -> Array:
 def tensors(
     call: Call,
     function: str,
-    op: Mapping[str, Any],
+    op: Definition,
     index: int,
-    param: Param,
+    param: Tensors,
     argument: Argument,
     made: dict[str, Any],
 ) -> Any:
-    item = op["inputs"][index]
+    item = op.inputs[index]
     if not param:
         return None
     if argument.type == "aclScalar":
-        if not item["scalar"] and param[0].size != 1:
+        if not item.scalar and param[0].size != 1:
             raise AclnnError(
                 161002,
                 f"{function}GetWorkspaceSize",
-                f"{item['name']}: got {param[0].size} elements, want one number",
+                f"{item.name}: got {param[0].size} elements, want one number",
             )
         return c.c_void_p(call.scalar(param[0]))
     if argument.type == "aclScalarList":
@@ -225,10 +224,10 @@ def tensors(
     if argument.type.endswith("Array"):
         kind = argument.type.removeprefix("acl").removesuffix("Array")
         return c.c_void_p(call.array(kind, param[0].reshape(-1).tolist()))
-    if item["name"] in {out["name"] for out in op["outputs"]}:
+    if item.name in {out.name for out in op.outputs}:
         param = [np.asarray(array, order="C") for array in param]  # read back as a whole
     entries = [(*call.tensor(array), array.shape, dtypes.of_array(array.dtype)) for array in param]
-    made[item["name"]] = entries
+    made[item.name] = entries
     made_here = [entry[0] for entry in entries]
     listed = argument.type == "aclTensorList"
     return c.c_void_p(call.tensor_list(made_here) if listed else made_here[0].handle)

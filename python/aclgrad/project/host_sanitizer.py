@@ -24,6 +24,7 @@ from aclgrad.findings import Finding, Place, Run
 from aclgrad.project import building
 from aclgrad.project.checking import finding_from_json
 from aclgrad.project.sources import Sources
+from aclgrad.spec.definition import Definition, Registered
 from aclgrad.spec.soc import Family
 
 FLAGS = (
@@ -51,9 +52,9 @@ class SanitizedBuilder(building.Builder):
         ordinary = building.Builder(self.sources, self.soc, cache=self.cache).folder
         return ordinary / "sanitized"
 
-    def describe(self) -> dict[str, Any]:
+    def describe(self) -> Registered:
         """Nothing: it loads only where its sanitizers do, and the ordinary build is described."""
-        return {}
+        return Registered()
 
 
 @dataclass(frozen=True)
@@ -83,13 +84,13 @@ class HostCase:
         }
 
 
-def reads_values(op: Mapping[str, Any], index: int) -> bool:
+def reads_values(op: Definition, index: int) -> bool:
     """Whether inference or tiling may read an input's values."""
-    listed = {*op.get("inferenceReads", ()), *op.get("tilingReads", ())}
-    return bool(op["inputs"][index]["valueDepend"]) or index in listed
+    listed = {*op.inference_reads, *op.tiling_reads}
+    return bool(op.inputs[index].value_depend) or index in listed
 
 
-def grown(cases: Sequence[HostCase], op: Mapping[str, Any]) -> Iterator[HostCase]:
+def grown(cases: Sequence[HostCase], op: Definition) -> Iterator[HostCase]:
     """Cases with their first dim so long that numbers of 32 bits no longer hold the size."""
     plain = [
         case
@@ -120,7 +121,7 @@ def _size(case: HostCase) -> int:
     return math.prod(case.inputs[0][0].shape)
 
 
-def chosen(cases: Sequence[HostCase], op: Mapping[str, Any]) -> list[HostCase]:
+def chosen(cases: Sequence[HostCase], op: Definition) -> list[HostCase]:
     """Cases that differ in what host code sees, no more than that takes a few seconds."""
     different: dict[Any, HostCase] = {}
     for case in cases:
@@ -149,7 +150,7 @@ def runtimes(compiler: str) -> str:
 def sanitize(
     sources: Sources,
     family: Family,
-    op: Mapping[str, Any],
+    op: Definition,
     made: Sequence[HostCase],
     *,
     soc: str,
@@ -174,7 +175,7 @@ def sanitize(
             asked.write_text(
                 json.dumps(
                     {
-                        "op": op,
+                        "op": op.as_json(),
                         "soc": soc,
                         "package": str(package),
                         "library": str(library),
@@ -196,7 +197,7 @@ def sanitize(
                 if not done:
                     last = (reports[0].strip().splitlines() or ["it ended without a word"])[-1]
                     raise ToolkitError(
-                        f"--sanitize-host: {op['type']}, {case.label}: the instrumented process"
+                        f"--sanitize-host: {op.type}, {case.label}: the instrumented process"
                         f" ended: {last[:300]}. Next: aclgrad check without --sanitize-host"
                     )
                 continue  # The process ended before the case began.
@@ -263,7 +264,7 @@ _BOUND = "Next: bound the index by the size of the array."
 _WIDEN = "Next: compute with int64_t, and return GRAPH_FAILED for what does not fit."
 
 
-def _reports(text: str, op: Mapping[str, Any], headers: Sequence[Path]) -> Iterator[Finding]:
+def _reports(text: str, op: Definition, headers: Sequence[Path]) -> Iterator[Finding]:
     named: set[tuple[str, int]] = set()
     for match in _ADDRESS.finditer(text):
         frames = [place for place in _frames(match["rest"]) if _is_users(place, headers)]
@@ -303,20 +304,20 @@ def _is_users(place: Place, headers: Sequence[Path]) -> bool:
     return not system and not any(Path(file).is_relative_to(folder) for folder in headers)
 
 
-def _finding(kind: str, op: Mapping[str, Any], at: Place, detail: str, advice: str) -> Finding:
+def _finding(kind: str, op: Definition, at: Place, detail: str, advice: str) -> Finding:
     try:
         text = text_of(Path(at.file)).splitlines()[at.line - 1].strip()
     except (FileError, IndexError):
         text = ""
     place = Place("host", "host code", "", at.file, at.line, text)
     where = f"\n  at {at.file}:{at.line}\n     {text}" if at.file else ""
-    said = f"error [{kind}] in {op['type']}{where}\n  {detail}\n  {advice}"
-    return Finding(kind, op=op["type"], at=place, detail=detail, advice=advice, text=said)
+    said = f"error [{kind}] in {op.type}{where}\n  {detail}\n  {advice}"
+    return Finding(kind, op=op.type, at=place, detail=detail, advice=advice, text=said)
 
 
 def of_arrays(
     label: str,
-    op: Mapping[str, Any],
+    op: Definition,
     row: Sequence[str],
     shapes: Sequence[Sequence[tuple[int, ...]]],
     attrs: Mapping[str, Any],

@@ -26,6 +26,7 @@ from aclgrad.runtime import open_device
 from aclgrad.runtime.device import Device
 from aclgrad.runtime.library import TensorDescC
 from aclgrad.spec import dtypes
+from aclgrad.spec.definition import Definition, parse
 
 
 def main(asked: Path, answers: Path) -> None:
@@ -40,39 +41,39 @@ def main(asked: Path, answers: Path) -> None:
             device.clear_findings()
             # A refusal, or what the findings tell.
             with contextlib.suppress(AclnnError, SourcesError):
-                _run(device, given["op"], Path(given["library"]), case)
+                _run(device, parse(given["op"]), Path(given["library"]), case)
             found = [dataclasses.asdict(item) for item in device.findings()]
             out.write(json.dumps(found) + "\n")
             out.flush()
 
 
-def _run(device: Device, op: Mapping[str, Any], library: Path, case: Mapping[str, Any]) -> None:
+def _run(device: Device, op: Definition, library: Path, case: Mapping[str, Any]) -> None:
     keep: list[Any] = []
     kinds = [dtypes.by_label(name.removeprefix("DT_")) for name in case["row"]]
-    count = len(op["inputs"])
+    count = len(op.inputs)
     arrays = [[_array(tensor) for tensor in param] for param in case["inputs"]]
     longest = max(
-        (len(p) for p, item in zip(arrays, op["inputs"], strict=True) if item["kind"] == "dynamic"),
+        (len(p) for p, item in zip(arrays, op.inputs, strict=True) if item.kind == "dynamic"),
         default=1,
     )
-    counts = [longest if item["kind"] == "dynamic" else 1 for item in op["outputs"]]
+    counts = [longest if item.kind == "dynamic" else 1 for item in op.outputs]
     shapes: Sequence[Sequence[tuple[tuple[int, ...], int]]] = []
-    if op["outputs"]:
+    if op.outputs:
         shapes = running.infer(device, library, op, arrays, case["attrs"], counts)
     inputs = [[(a.shape, dtypes.of_array(a.dtype).acl, a) for a in param] for param in arrays]
     outputs = [
         [(shape, kind.acl, None) for shape, _ in param]
         for param, kind in zip(shapes, kinds[count:], strict=False)
     ]
-    values = given_or_zero(op["attrs"], case["attrs"])
-    reads = {*op.get("tilingReads", ())} | {
-        index for index, item in enumerate(op["inputs"]) if item["valueDepend"]
+    values = given_or_zero(op.attrs, case["attrs"])
+    reads = {*op.tiling_reads} | {
+        index for index, item in enumerate(op.inputs) if item.value_depend
     }
     text = c.create_string_buffer(1 << 20)
     function = device.libraries.nnopbase.aclsimRunTilingOn
     function.restype = c.c_int32
     code = function(
-        op["type"].encode(),
+        op.type.encode(),
         *_tensors(inputs, keep, reads),
         *_tensors(outputs, keep, set()),
         *running.attrs_c(op, values, keep),

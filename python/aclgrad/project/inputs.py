@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aclgrad.spec import dtypes
+from aclgrad.spec.definition import AttrDef, Definition
 
 Shape = tuple[int, ...]
 
@@ -239,18 +240,18 @@ STYLES = dict(_STYLES)
 """How the shapes of inputs belong together."""
 
 
-def styles(op: Mapping[str, Any], row: Sequence[str]) -> list[str]:
+def styles(op: Definition, row: Sequence[str]) -> list[str]:
     """Names of styles for inputs of some dtypes, likely ones first."""
     kinds = [dtypes.by_label(dtype.removeprefix("DT_")) for dtype in row]
     few = any(
-        _counts(_role_name(item["name"].lower(), kind))
-        for item, kind in zip(op["inputs"], kinds, strict=False)
+        _counts(_role_name(item.name.lower(), kind))
+        for item, kind in zip(op.inputs, kinds, strict=False)
     )
     first = ("gathered", "rows", "nd") if few else ()
     return [*first, *(name for name in STYLES if name not in first)]
 
 
-def cases(op: Mapping[str, Any], row: Sequence[str], limit: int = 48) -> Iterator[Case]:
+def cases(op: Definition, row: Sequence[str], limit: int = 48) -> Iterator[Case]:
     """Cases for one dtype combination, likely ones first, none twice."""
     seen: set[str] = set()
     for found, most in ((_likely(op, row), limit - 3), (_bare(op, row), limit)):
@@ -262,28 +263,28 @@ def cases(op: Mapping[str, Any], row: Sequence[str], limit: int = 48) -> Iterato
                 yield case
 
 
-def _likely(op: Mapping[str, Any], row: Sequence[str]) -> Iterator[Case]:
-    optional = any(item["kind"] == "optional" for item in op["inputs"])
+def _likely(op: Definition, row: Sequence[str]) -> Iterator[Case]:
+    optional = any(item.kind == "optional" for item in op.inputs)
     for given in (False, True) if optional else (False,):
         for style in STYLES:
             for base in BASES:
                 yield made(op, row, Recipe(base, style, given))
-            if style == "same" and len(op["inputs"]) == 1:
+            if style == "same" and len(op.inputs) == 1:
                 break
 
 
-def _bare(op: Mapping[str, Any], row: Sequence[str]) -> Iterator[Case]:
+def _bare(op: Definition, row: Sequence[str]) -> Iterator[Case]:
     """For inference that is there but says nothing: outputs like the inputs."""
-    for base in BASES[:3] if op["inferShape"] else ():
+    for base in BASES[:3] if op.infer_shape else ():
         case = made(op, row, Recipe(base))
         outputs = _guess(op, case.inputs)
         yield dataclasses.replace(case, label=f"{case.label}, outputs given", outputs=outputs)
 
 
-def made(op: Mapping[str, Any], row: Sequence[str], recipe: Recipe) -> Case:
+def made(op: Definition, row: Sequence[str], recipe: Recipe) -> Case:
     """A case of a recipe."""
     base, role = recipe.base, STYLES[recipe.style]
-    attrs = {attr["name"]: made_attr(attr, base) for attr in op["attrs"]}
+    attrs = {attr.name: made_attr(attr, base) for attr in op.attrs}
     words: list[str] = []
     if recipe.turned:
         attrs[recipe.turned] = other_way(attrs[recipe.turned])
@@ -291,27 +292,25 @@ def made(op: Mapping[str, Any], row: Sequence[str], recipe: Recipe) -> Case:
     inputs: list[list[NDArray[Any]]] = []
     unlike: list[str] = []
     drawn = [
-        f"attribute {attr['name']} was {attrs[attr['name']]}"
-        for attr in op["attrs"]
-        if attr["default"] is None
+        f"attribute {attr.name} was {attrs[attr.name]}" for attr in op.attrs if attr.default is None
     ]
     if recipe.values == "ones":
         attrs |= {
-            attr["name"]: 1
-            for attr in op["attrs"]
-            if attr["default"] is None and attr["kind"] in ("Int", "Float")
+            attr.name: 1
+            for attr in op.attrs
+            if attr.default is None and attr.kind in ("Int", "Float")
         }
     kinds = [dtypes.by_label(dtype.removeprefix("DT_")) for dtype in row]
     given: list[str] = []
     positions, repeats = 0, False
-    for place, (item, kind) in enumerate(zip(op["inputs"], kinds, strict=False)):
-        name = item["name"].lower()
-        if item["kind"] == "optional" and not (recipe.optionals and recipe.alone in ("", name)):
+    for place, (item, kind) in enumerate(zip(op.inputs, kinds, strict=False)):
+        name = item.name.lower()
+        if item.kind == "optional" and not (recipe.optionals and recipe.alone in ("", name)):
             inputs.append([])
             continue
-        if item["kind"] == "optional":
+        if item.kind == "optional":
             given.append(name)
-        if item["valueDepend"]:
+        if item.value_depend:
             numbers = _host_values(name, base)
             if recipe.values in ("ones", "zeros"):
                 numbers = [int(recipe.values == "ones")] * len(numbers)
@@ -322,26 +321,26 @@ def made(op: Mapping[str, Any], row: Sequence[str], recipe: Recipe) -> Case:
             continue
         role_name = _role_name(name, kind)
         shape = role(role_name, base, place)
-        alone = item["scalar"] or item["scalarList"]
+        alone = item.scalar or item.scalar_list
         if alone:
-            shape = (2,) if item["scalarList"] else (1,)
-        elif any(other["kind"] == "dynamic" for other in op["inputs"]) and place:
+            shape = (2,) if item.scalar_list else (1,)
+        elif any(other.kind == "dynamic" for other in op.inputs) and place:
             # Beside lists of tensors: a number for all, or one for each tensor.
             if re.search(r"scalars$|steps$|weights$", name):
                 shape = (2,)
-            elif item["kind"] != "dynamic":
+            elif item.kind != "dynamic":
                 shape = (1,)
         if name == recipe.odd and not alone:
             shape = tuple(dim + 2 for dim in base)
-        count = 2 if item["kind"] == "dynamic" else 1
+        count = 2 if item.kind == "dynamic" else 1
         how = ""
         arrays = []
         for number in range(count):
             # Positions and lengths are of what the first input has.
-            main = role(op["inputs"][0]["name"].lower(), base, 0) if place else shape
+            main = role(op.inputs[0].name.lower(), base, 0) if place else shape
             tensor = _Tensor(name, number, shape, kind, main)
             plain = not alone and tensor.plain(place, kinds[0])
-            array, how = _drawn(op["type"], tensor, attrs, recipe.values, plain=plain)
+            array, how = _drawn(op.type, tensor, attrs, recipe.values, plain=plain)
             if recipe.values == TWOS and plain and place:
                 array = np.full_like(array, 2)
             arrays.append(array)
@@ -356,7 +355,7 @@ def made(op: Mapping[str, Any], row: Sequence[str], recipe: Recipe) -> Case:
     if len(given) > 1:
         unlike.append(f"{', '.join(given)} {TOGETHER}")
     label = ", ".join(words) + (f" ({recipe.values})" if recipe.values != "drawn" else "")
-    outputs = () if op["inferShape"] else _guess(op, inputs)
+    outputs = () if op.infer_shape else _guess(op, inputs)
     return Case(
         label,
         inputs,
@@ -371,19 +370,19 @@ def made(op: Mapping[str, Any], row: Sequence[str], recipe: Recipe) -> Case:
 
 
 def _guess(
-    op: Mapping[str, Any], inputs: Sequence[Sequence[NDArray[Any]]]
+    op: Definition, inputs: Sequence[Sequence[NDArray[Any]]]
 ) -> tuple[tuple[Shape, None], ...]:
     """Outputs as large as the inputs together, where op_host has no inference."""
     shapes: list[Shape] = []
-    for item in op["outputs"]:
+    for item in op.outputs:
         lists = [param for param in inputs if len(param) > 1]
-        if item["kind"] == "dynamic" and lists:
+        if item.kind == "dynamic" and lists:
             shapes += [array.shape for array in lists[0]]
             continue
         own = [
             param[0].shape
-            for param, source in zip(inputs, op["inputs"], strict=True)
-            if param and not source["valueDepend"] and not source["scalar"]
+            for param, source in zip(inputs, op.inputs, strict=True)
+            if param and not source.value_depend and not source.scalar
         ]
         try:
             shapes.append(np.broadcast_shapes(*(own or [(1,)])))
@@ -559,11 +558,11 @@ _INTEGERS = (
 )
 
 
-def made_attr(attr: Mapping[str, Any], base: Shape) -> Any:
+def made_attr(attr: AttrDef, base: Shape) -> Any:
     """The default; without one what its name asks for."""
-    if attr["default"] is not None:
-        return attr["default"]
-    name, kind = attr["name"].lower(), attr["kind"]
+    if attr.default is not None:
+        return attr.default
+    name, kind = attr.name.lower(), attr.kind
     if kind == "Int":
         return next((value for pattern, value in _INTEGERS if re.search(pattern, name)), 1)
     if kind == "Float":

@@ -31,6 +31,7 @@ from aclgrad.project.sources import (
     snake_case,
 )
 from aclgrad.project.tiling import tiling_classes, tiling_structs
+from aclgrad.spec.definition import Definition, Registered
 from aclgrad.spec.soc import ARCHITECTURE_WORDS
 
 _KERNEL_HEADERS = ("kernel_operator.h",)
@@ -45,18 +46,18 @@ _TWICE = r"error: (?:redefinition of ‘struct (\w+)’|reference to ‘(\w+)’
 class KernelBuilder(Compiler):
     """Builds the kernels of one operator for one SoC family."""
 
-    def kernel(self, op: Mapping[str, Any], dtypes: tuple[str, ...]) -> Kernel:
+    def kernel(self, op: Definition, dtypes: tuple[str, ...]) -> Kernel:
         """The kernel library of one dtype combination, in its place in the package."""
-        stem = simulator_stem(op["type"])
-        name = "_".join([op["type"], *map(numpy_name, dtypes)]) + ".so"
+        stem = simulator_stem(op.type)
+        name = "_".join([op.type, *map(numpy_name, dtypes)]) + ".so"
         return Kernel(
             op, dtypes, self.package / "op_impl/ai_core/tbe/kernel" / self.soc.name / stem / name
         )
 
-    def kernel_source(self, op: Mapping[str, Any]) -> Path:
+    def kernel_source(self, op: Definition) -> Path:
         """The source file of an operator type: what its definition names, or the only one."""
-        named = op.get("config", {}).get("opFile.value")
-        stems = [*filter(None, [named]), snake_case(op["type"]), self.sources.name]
+        named = op.config.get("opFile.value")
+        stems = [*filter(None, [named]), snake_case(op.type), self.sources.name]
         wanted = [each for stem in stems for each in (f"{stem}_apt", stem)]
         if self.soc.npu_arch != 3510:
             wanted = stems
@@ -71,16 +72,16 @@ class KernelBuilder(Compiler):
             return files[0]
         if not files and self.sources.kernels:
             raise SourcesError(
-                f"{op['type']}: its kernels ({', '.join(p.name for p in self.sources.kernels)}) are"
+                f"{op.type}: its kernels ({', '.join(p.name for p in self.sources.kernels)}) are"
                 f" for Ascend950 alone, got {self.soc.name}. Next: --soc Ascend950PR_9589"
             )
         if not files:
             raise SourcesError(
-                f"{op['type']}: no kernel found: want {self.sources.root}/op_kernel/"
+                f"{op.type}: no kernel found: want {self.sources.root}/op_kernel/"
                 f"{wanted[0]}.cpp with a __global__ function"
             )
         raise SourcesError(
-            f"{op['type']}: which kernel is its source? op_kernel has"
+            f"{op.type}: which kernel is its source? op_kernel has"
             f" {', '.join(sorted(by_stem))}, want"
             f" {' or '.join(wanted)}. Next: give one file: aclgrad build"
             f" {self.sources.root}/op_kernel/<file>.cpp"
@@ -125,7 +126,7 @@ class KernelBuilder(Compiler):
                 _make_links(tree, wanted)
         return [tree / "op", inside]
 
-    def defines(self, op: Mapping[str, Any] | None, dtypes: Sequence[str]) -> list[str]:
+    def defines(self, op: Definition | None, dtypes: Sequence[str]) -> list[str]:
         """The words that the operator compiler passes to a kernel."""
         words = [
             f"-D__NPU_ARCH__={self.soc.npu_arch}",
@@ -135,9 +136,9 @@ class KernelBuilder(Compiler):
         if op is None:
             return words
         words += self.sources.defines
-        for param, dtype in zip([*op["inputs"], *op["outputs"]], dtypes, strict=True):
-            name = param["name"].upper()
-            formats = param["formats"] or ["ND"]
+        for param, dtype in zip([*op.inputs, *op.outputs], dtypes, strict=True):
+            name = param.name.upper()
+            formats = param.formats or ["ND"]
             layout = formats[0].removeprefix("FORMAT_")
             words += [
                 f"-DDTYPE_{name}={DEVICE_TYPES.get(dtype, 'void')}",
@@ -147,14 +148,14 @@ class KernelBuilder(Compiler):
         return words
 
     def tiling_header(
-        self, op: Mapping[str, Any], described: Mapping[str, Any], without: Collection[str] = ()
+        self, op: Definition, described: Registered, without: Collection[str] = ()
     ) -> Path | None:
         """Write the kernel's view of tiling data that op_host declares field by field.
 
         The default struct is the macro ACLSIM_DEFAULT_TILING where keys have structs of their own.
         ``without`` names structs that the kernel brings itself.
         """
-        if not described["tilingData"]:
+        if not described.tiling_data:
             return None
         kernel_tiling = self.toolkit / "include/kernel_tiling/kernel_tiling.h"
         structs = tiling_structs(described, kernel_tiling.read_text())
@@ -165,16 +166,16 @@ class KernelBuilder(Compiler):
         if default is not None and default in without:
             default = None
         text = render(
-            "project/tiling.h.j2", op=op["type"], structs=list(structs.values()), default=default
+            "project/tiling.h.j2", op=op.type, structs=list(structs.values()), default=default
         )
         # By what it lacks: who builds at the same time may be a step behind.
         lacks = hashlib.sha256(" ".join(sorted(without)).encode()).hexdigest()[:8]
         suffix = f"_without_{lacks}" if without else ""
-        path = self.folder / "gen" / f"{simulator_stem(op['type'])}_tiling{suffix}.h"
+        path = self.folder / "gen" / f"{simulator_stem(op.type)}_tiling{suffix}.h"
         write_if_different(path, text)
         return path
 
-    def build_kernel(self, kernel: Kernel, described: Mapping[str, Any]) -> None:
+    def build_kernel(self, kernel: Kernel, described: Registered) -> None:
         """Compile one kernel library."""
         own: set[str] = set()
         while True:
@@ -191,9 +192,7 @@ class KernelBuilder(Compiler):
                     raise
                 own |= twice
 
-    def _build_kernel(
-        self, kernel: Kernel, described: Mapping[str, Any], own: Collection[str]
-    ) -> None:
+    def _build_kernel(self, kernel: Kernel, described: Registered, own: Collection[str]) -> None:
         source = self.kernel_source(kernel.op)
         includes = self.kernel_includes(source)
         words = self.defines(kernel.op, kernel.dtypes)
@@ -202,11 +201,11 @@ class KernelBuilder(Compiler):
             words += ["-include", str(tiling)]
         own_words = (*self._flags(source, includes, words), "-c", str(source))
         self.commands.setdefault(source, {})[kernel.dtypes] = own_words
-        stem = simulator_stem(kernel.op["type"])
+        stem = simulator_stem(kernel.op.type)
         gen = self.folder / "gen" / kernel.output.stem
         entry = self._entry(source, kernel, includes, words)
         # Workspace and tiling data follow; an output whose shape the kernel computes adds shapes.
-        tensors = len(kernel.op["inputs"]) + len(kernel.op["outputs"])
+        tensors = len(kernel.op.inputs) + len(kernel.op.outputs)
         if entry["entry"].arity not in (tensors + 2, tensors + 3):
             raise SourcesError(
                 f"{kernel.title}: {entry['entry'].name} takes {entry['entry'].arity} arguments,"
@@ -219,9 +218,7 @@ class KernelBuilder(Compiler):
             classes = {}
         named = entry["entry"].name
         source, entry["entry"] = self.for_host(source, gen.name, entry["entry"])
-        wanted = kernel.op.get("config", {}).get("opInterface.value") or snake_case(
-            kernel.op["type"]
-        )
+        wanted = kernel.op.config.get("opInterface.value") or snake_case(kernel.op.type)
         wanted = entry["entry"].name if wanted == named else wanted
         title = f"kernel {kernel.title}"
         # The wrapper says which keys the kernel has, and the code behind it is looked at below.
@@ -366,8 +363,8 @@ class KernelBuilder(Compiler):
         self, source: Path, kernel: Kernel, includes: Iterable[Path], words: Sequence[str]
     ) -> dict[str, Any]:
         wanted = [
-            kernel.op.get("config", {}).get("opInterface.value"),
-            snake_case(kernel.op["type"]),
+            kernel.op.config.get("opInterface.value"),
+            snake_case(kernel.op.type),
             source.stem,
         ]
         plain = entries(text_of(source))
@@ -432,9 +429,9 @@ def _make_links(folder: Path, wanted: Mapping[str, str]) -> None:
             part.replace(link)
 
 
-def _cann_stems(op: Mapping[str, Any]) -> list[str]:
+def _cann_stems(op: Definition) -> list[str]:
     """Names without suffix that CANN's builds look for a kernel under."""
-    stem = op.get("config", {}).get("opFile.value") or snake_case(op["type"])
+    stem = op.config.get("opFile.value") or snake_case(op.type)
     return [f"{stem}_apt", stem]
 
 

@@ -21,9 +21,10 @@ from aclgrad.project.api import api_context
 from aclgrad.project.layout import locate
 from aclgrad.project.request import soc_name
 from aclgrad.project.sources import Sources, SourcesError, numpy_name
-from aclgrad.project.words import Array, OutputWord, Param
+from aclgrad.project.words import Array, OutputWord, Tensors
 from aclgrad.runtime import open_device, packages
 from aclgrad.spec import dtypes
+from aclgrad.spec.definition import Definition, Registered
 from aclgrad.spec.soc import family_of
 
 MODULE = "aclgrad.loaded"
@@ -100,7 +101,7 @@ class PackageBuilder(building.Builder):
     the cache: those that it has may have arguments of their own.
     """
 
-    def build_host(self) -> dict[str, Any]:
+    def build_host(self) -> Registered:
         """What its library of definitions registers."""
         candidate = packages.Candidate(self.sources.root, "")
         if candidate.devices == {"npu"}:
@@ -121,18 +122,18 @@ class PackageBuilder(building.Builder):
         found = packages.Candidate(self.sources.root, "").tiling
         return found or super().host_library
 
-    def build_kernel(self, kernel: Any, described: Mapping[str, Any]) -> None:
+    def build_kernel(self, kernel: Any, described: Registered) -> None:
         """Its kernels are there."""
 
-    def drop_stale(self, op: Mapping[str, Any]) -> None:
+    def drop_stale(self, op: Definition) -> None:
         """They are somebody else's."""
 
 
 @dataclass
 class _Operator:
     builder: building.Builder
-    described: Mapping[str, Any]
-    op: Mapping[str, Any]
+    described: Registered
+    op: Definition
     soc: str
     lock: threading.Lock = field(default_factory=threading.Lock)
     built: set[tuple[str, ...]] = field(default_factory=set)
@@ -152,14 +153,12 @@ class _Operator:
         given = dict(zip(self.plan.signature.parameters, values, strict=True))
         inputs = [
             signatures.tensors(self.name, arg, item, given[arg], self._offered(place))
-            for place, (arg, item) in enumerate(
-                zip(self.plan.inputs, self.op["inputs"], strict=True)
-            )
+            for place, (arg, item) in enumerate(zip(self.plan.inputs, self.op.inputs, strict=True))
         ]
         row = self._row(inputs)
         attrs = {
-            attr["name"]: signatures.attribute(self.name, arg, attr, given[arg])
-            for arg, attr in zip(self.plan.attrs, self.op["attrs"], strict=True)
+            attr.name: signatures.attribute(self.name, arg, attr, given[arg])
+            for arg, attr in zip(self.plan.attrs, self.op.attrs, strict=True)
         }
         out = signatures.outputs(self.name, self.plan.out, self.op, given[self.plan.out])
         with self.lock:
@@ -175,12 +174,12 @@ class _Operator:
     def _offered(self, place: int) -> tuple[str, ...]:
         return tuple(dict.fromkeys(numpy_name(row[place]) for row in self.rows))
 
-    def _row(self, inputs: list[Param]) -> tuple[str, ...]:
+    def _row(self, inputs: list[Tensors]) -> tuple[str, ...]:
         """The dtype combination of the definition that the inputs have. Values that the host reads
         are converted to it.
         """
         rows, beside = self.rows, list[str]()
-        for place, (arg, item) in enumerate(zip(self.plan.inputs, self.op["inputs"], strict=True)):
+        for place, (arg, item) in enumerate(zip(self.plan.inputs, self.op.inputs, strict=True)):
             if signatures.on_host(item):
                 continue
             for array in inputs[place]:
@@ -195,7 +194,7 @@ class _Operator:
                     )
                 rows = left
             beside += [f"{arg} of {array.dtype.name}" for array in inputs[place][:1]]
-        for place, (arg, item) in enumerate(zip(self.plan.inputs, self.op["inputs"], strict=True)):
+        for place, (arg, item) in enumerate(zip(self.plan.inputs, self.op.inputs, strict=True)):
             if signatures.on_host(item):
                 inputs[place] = [
                     signatures.converted(self.name, arg, array, rows[0][place])
@@ -206,15 +205,14 @@ class _Operator:
     def _run(
         self,
         row: Sequence[str],
-        inputs: Sequence[Param],
+        inputs: Sequence[Tensors],
         attrs: Mapping[str, Any],
         out: Sequence[OutputWord],
     ) -> running.Result:
-        for item, dtype in zip(self.op["outputs"], row[len(inputs) :], strict=True):
+        for item, dtype in zip(self.op.outputs, row[len(inputs) :], strict=True):
             if not dtypes.known(dtype):
                 raise TypeError(
-                    f"{self.name}: {item['name']} is of {numpy_name(dtype)}, which NumPy does not"
-                    " have"
+                    f"{self.name}: {item.name} is of {numpy_name(dtype)}, which NumPy does not have"
                 )
         device = open_device("sim")
         root = packages.root_of(self.builder.host_library)
@@ -226,9 +224,9 @@ class _Operator:
 
     def _returned(self, arrays: Mapping[str, Array], out: Any) -> Any:
         found: list[Any] = []
-        for item in self.op["outputs"]:
-            name = item["name"]
-            if item["kind"] != "dynamic":
+        for item in self.op.outputs:
+            name = item.name
+            if item.kind != "dynamic":
                 found.append(arrays[name])
                 continue
             many = [key for key in arrays if key.rpartition("_")[0] == name]

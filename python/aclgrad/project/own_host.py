@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from aclgrad.errors import ToolkitError
@@ -12,6 +12,7 @@ from aclgrad.project import definitions, host_sanitizer
 from aclgrad.project.sources import Sources
 from aclgrad.runtime.toolkit import checkout
 from aclgrad.spec.cases import Case
+from aclgrad.spec.definition import Definition
 from aclgrad.spec.op_spec import OpSpec
 from aclgrad.spec.soc import family_of
 
@@ -40,7 +41,7 @@ def sanitize(spec: OpSpec, cases: Sequence[Case], soc: str) -> list[Run]:
     )
 
 
-def _case(spec: OpSpec, op: Mapping[str, Any], case: Case) -> host_sanitizer.HostCase:
+def _case(spec: OpSpec, op: Definition, case: Case) -> host_sanitizer.HostCase:
     """What the wrapper hands to the kernel's tiling: a dim counted from the front."""
     row = []
     by_name = {arg.name: arg for arg in spec.tensors}
@@ -50,7 +51,7 @@ def _case(spec: OpSpec, op: Mapping[str, Any], case: Case) -> host_sanitizer.Hos
     shapes = [[case.call.tensor(item.arg).shape] for item in spec.inputs]
     rank = max(len(shapes[0][0]), 1)
     attrs: dict[str, Any] = {}
-    for attr, defined in zip(spec.attrs, op["attrs"], strict=True):
+    for attr, defined in zip(spec.attrs, op.attrs, strict=True):
         value = case.call.attrs[attr.arg]
         if any(getattr(step, "attr", None) == attr.arg for step in spec.lowering) and value < 0:
             value += rank
@@ -59,5 +60,5 @@ def _case(spec: OpSpec, op: Mapping[str, Any], case: Case) -> host_sanitizer.Hos
             chosen = [int(value)]
         elif attr.type == "String":
             chosen = dict(enumerate(attr.choices)).get(int(value), attr.default)
-        attrs[defined["name"]] = chosen
+        attrs[defined.name] = chosen
     return host_sanitizer.of_arrays(case.name, op, row, shapes, attrs)

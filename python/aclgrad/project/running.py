@@ -27,7 +27,7 @@ from aclgrad.project.sources import Sources, SourcesError, snake_case
 from aclgrad.project.words import (
     Array,
     OutputWord,
-    Param,
+    Tensors,
     choose_any_row,
     choose_row,
     initial_outputs,
@@ -39,6 +39,7 @@ from aclgrad.runtime.device import Device
 from aclgrad.runtime.library import AttrC, TensorDescC
 from aclgrad.runtime.memory import Buffer, Tensor
 from aclgrad.spec import dtypes
+from aclgrad.spec.definition import Definition
 from aclgrad.spec.soc import DEFAULT_SOC, family_of
 
 _STAGE = mmap.mmap(-1, 512)
@@ -88,34 +89,34 @@ def by_severity(found: Sequence[Finding]) -> tuple[tuple[Finding, ...], tuple[Fi
 def infer(
     device: Device,
     host: Path,
-    op: Mapping[str, Any],
-    inputs: Sequence[Param],
+    op: Definition,
+    inputs: Sequence[Tensors],
     attrs: Mapping[str, Any],
     counts: Sequence[int],
 ) -> list[list[tuple[tuple[int, ...], int]]]:
     """Shapes and dtypes of the outputs by the operator's own inference."""
-    if not op["inferShape"]:
+    if not op.infer_shape:
         raise SourcesError(
-            f"{op['type']}: op_host has no shape inference. Next: say --outputs, e.g. --outputs"
+            f"{op.type}: op_host has no shape inference. Next: say --outputs, e.g. --outputs"
             " 2x8:fp32"
         )
     device.libraries.call("aclrtSetDevice", 0)
     keep: list[Any] = []
     tensors: list[HostTensorC] = []
-    for index, (param, item) in enumerate(zip(inputs, op["inputs"], strict=True)):
+    for index, (param, item) in enumerate(zip(inputs, op.inputs, strict=True)):
         for array in param:
             dims = (c.c_int64 * max(array.ndim, 1))(*array.shape)
             keep.append(dims)
             desc = TensorDescC(dims, array.ndim, dtypes.of_array(array.dtype).acl)
             data = None
-            if item["valueDepend"] or index in op.get("inferenceReads", ()):
+            if item.value_depend or index in op.inference_reads:
                 keep.append(whole := np.ascontiguousarray(array))
                 data = whole.ctypes.data
             tensors.append(HostTensorC(desc, data))
     text = c.create_string_buffer(1 << 20)
     with packages.first(packages.root_of(host)):
         code = device.libraries.nnopbase.aclsimInferShape(
-            op["type"].encode(),
+            op.type.encode(),
             (HostTensorC * max(len(tensors), 1))(*tensors),
             (c.c_uint64 * max(len(inputs), 1))(*map(len, inputs)),
             c.c_size_t(len(inputs)),
@@ -125,21 +126,21 @@ def infer(
             text,
             c.c_size_t(len(text)),
         )
-    device.libraries.check(code, f"shape inference of {op['type']}")
+    device.libraries.check(code, f"shape inference of {op.type}")
     return [
         [(tuple(item["shape"]), item["dtype"]) for item in param]
         for param in json.loads(text.value)
     ]
 
 
-def attrs_c(op: Mapping[str, Any], attrs: Mapping[str, Any], keep: list[Any]) -> tuple[Any, Any]:
+def attrs_c(op: Definition, attrs: Mapping[str, Any], keep: list[Any]) -> tuple[Any, Any]:
     """Attributes as the simulator's C interface takes them; ``keep`` holds what they point to."""
     values = []
-    for attr in op["attrs"]:
-        value = attrs[attr["name"]]
+    for attr in op.attrs:
+        value = attrs[attr.name]
         if value is None:
             break  # from here on inference sees the definition's defaults
-        values.append(_attr_c(attr["kind"], value, keep))
+        values.append(_attr_c(attr.kind, value, keep))
     return (AttrC * max(len(values), 1))(*values), c.c_size_t(len(values))
 
 
@@ -162,23 +163,23 @@ def _attr_c(kind: str, value: Any, keep: list[Any]) -> AttrC:
     return AttrC(code, int(value) if code != 1 else 0, float(value), None, None, 0)
 
 
-def main_of(ops: Sequence[Mapping[str, Any]], sources: Sources) -> Mapping[str, Any]:
+def main_of(ops: Sequence[Definition], sources: Sources) -> Definition:
     """The operator that a folder is named after, or the first."""
-    return next((op for op in ops if snake_case(op["type"]) == sources.root.name), ops[0])
+    return next((op for op in ops if snake_case(op.type) == sources.root.name), ops[0])
 
 
-def pick(ops: Sequence[Mapping[str, Any]], sources: Sources) -> Mapping[str, Any]:
+def pick(ops: Sequence[Definition], sources: Sources) -> Definition:
     """The operator that a folder is named after, or its only one."""
     main = main_of(ops, sources)
-    if len(ops) > 1 and snake_case(main["type"]) != sources.root.name:
-        names = ", ".join(op["type"] for op in ops)
+    if len(ops) > 1 and snake_case(main.type) != sources.root.name:
+        names = ", ".join(op.type for op in ops)
         raise SourcesError(
-            f"{sources}: holds {len(ops)} operators: {names}. Next: --op {ops[0]['type']}"
+            f"{sources}: holds {len(ops)} operators: {names}. Next: --op {ops[0].type}"
         )
     return main
 
 
-def describe(word: str, soc: str) -> Mapping[str, Any]:
+def describe(word: str, soc: str) -> Definition:
     """The definition of the operator that a path names: inputs, outputs, attributes."""
     builder = building.Builder(locate(word), family_of(soc))
     return pick(
@@ -188,7 +189,7 @@ def describe(word: str, soc: str) -> Mapping[str, Any]:
 
 def run(
     word: str,
-    inputs: Sequence[Param],
+    inputs: Sequence[Tensors],
     attr_words: Sequence[str] = (),
     *,
     soc: str | None = None,
@@ -201,7 +202,7 @@ def run(
     builder = building.Builder(locate(word), family_of(name), jobs=jobs)
     described = builder.build_host()
     op = pick(building.runnable(described, builder.sources, builder.soc), builder.sources)
-    given = [*inputs, *([[]] * (len(op["inputs"]) - len(inputs)))]
+    given = [*inputs, *([[]] * (len(op.inputs) - len(inputs)))]
     _check_inputs(op, inputs, given)
     attrs = parse_attrs(op, attr_words)
     builder.build_api([op])
@@ -225,9 +226,9 @@ def run(
 def call(
     device: Device,
     builder: building.Builder,
-    op: Mapping[str, Any],
+    op: Definition,
     row: Sequence[str],
-    inputs: Sequence[Param],
+    inputs: Sequence[Tensors],
     attrs: Mapping[str, Any],
     outputs: Sequence[OutputWord] = (),
     initial: Sequence[Array | None] = (),
@@ -238,7 +239,7 @@ def call(
     device.clear_findings()
     out_types = [dtypes.by_label(name.removeprefix("DT_")) for name in row[len(inputs) :]]
     shapes = _output_shapes(device, builder, op, inputs, attrs, outputs, out_types)
-    names = [item["name"] for item, outs in zip(op["outputs"], shapes, strict=True) for _ in outs]
+    names = [item.name for item, outs in zip(op.outputs, shapes, strict=True) for _ in outs]
     begun = [name for name, array in zip(names, initial, strict=False) if array is not None]
     if not begun:
         return _execute(device, builder, op, inputs, attrs, shapes)
@@ -252,24 +253,21 @@ def call(
         device.set_option("partial_outputs", partial)
 
 
-def _check_inputs(op: Mapping[str, Any], inputs: Sequence[Param], given: Sequence[Param]) -> None:
+def _check_inputs(op: Definition, inputs: Sequence[Tensors], given: Sequence[Tensors]) -> None:
     names = " ".join(
-        f"{item['name']}.npy" if item["kind"] != "optional" else f"[{item['name']}.npy|-]"
-        for item in op["inputs"]
+        f"{item.name}.npy" if item.kind != "optional" else f"[{item.name}.npy|-]"
+        for item in op.inputs
     )
-    if len(inputs) > len(op["inputs"]):
+    if len(inputs) > len(op.inputs):
         raise SourcesError(
-            f"{op['type']}: got {len(inputs)} inputs, want {len(op['inputs'])}. Next: --inputs"
-            f" {names}"
+            f"{op.type}: got {len(inputs)} inputs, want {len(op.inputs)}. Next: --inputs {names}"
         )
-    for item, param in zip(op["inputs"], given, strict=True):
-        if item["kind"] != "optional" and not param:
+    for item, param in zip(op.inputs, given, strict=True):
+        if item.kind != "optional" and not param:
+            raise SourcesError(f"{op.type}: input {item.name} is missing. Next: --inputs {names}")
+        if item.kind != "dynamic" and len(param) > 1:
             raise SourcesError(
-                f"{op['type']}: input {item['name']} is missing. Next: --inputs {names}"
-            )
-        if item["kind"] != "dynamic" and len(param) > 1:
-            raise SourcesError(
-                f"{op['type']}: input {item['name']} is one tensor, got {len(param)}. Next:"
+                f"{op.type}: input {item.name} is one tensor, got {len(param)}. Next:"
                 f" --inputs {names}"
             )
 
@@ -277,8 +275,8 @@ def _check_inputs(op: Mapping[str, Any], inputs: Sequence[Param], given: Sequenc
 def _output_shapes(
     device: Device,
     builder: building.Builder,
-    op: Mapping[str, Any],
-    inputs: Sequence[Param],
+    op: Definition,
+    inputs: Sequence[Tensors],
     attrs: Mapping[str, Any],
     wanted: Sequence[OutputWord],
     types: Sequence[dtypes.DType],
@@ -286,24 +284,24 @@ def _output_shapes(
     longest = max(
         (
             len(param)
-            for param, item in zip(inputs, op["inputs"], strict=True)
-            if item["kind"] == "dynamic"
+            for param, item in zip(inputs, op.inputs, strict=True)
+            if item.kind == "dynamic"
         ),
         default=1,
     )
-    counts = [longest if item["kind"] == "dynamic" else 1 for item in op["outputs"]]
-    if not op["outputs"]:
+    counts = [longest if item.kind == "dynamic" else 1 for item in op.outputs]
+    if not op.outputs:
         if wanted:
             raise SourcesError(
-                f"{op['type']}: has no outputs, got {len(wanted)} --outputs. Next: leave them out;"
+                f"{op.type}: has no outputs, got {len(wanted)} --outputs. Next: leave them out;"
                 " the inputs that it changes are its results"
             )
         return []
     if wanted:
         if len(wanted) != sum(counts):
             raise SourcesError(
-                f"{op['type']}: got {len(wanted)} --outputs, want {sum(counts)}:"
-                f" {', '.join(item['name'] for item in op['outputs'])}"
+                f"{op.type}: got {len(wanted)} --outputs, want {sum(counts)}:"
+                f" {', '.join(item.name for item in op.outputs)}"
             )
         rest = iter(wanted)
         return [
@@ -319,8 +317,8 @@ def _output_shapes(
 def _execute(
     device: Device,
     builder: building.Builder,
-    op: Mapping[str, Any],
-    inputs: Sequence[Param],
+    op: Definition,
+    inputs: Sequence[Tensors],
     attrs: Mapping[str, Any],
     shapes: Sequence[Sequence[tuple[tuple[int, ...], dtypes.DType]]],
     initial: Sequence[Array | None] = (),
@@ -341,47 +339,45 @@ def _execute(
             if argument.source == "input":
                 arguments.append(given.pop(0))
             elif argument.source == "attr":
-                attr = op["attrs"][argument.index]
-                arguments.append(handles.attribute(call, attr, attrs[attr["name"]], argument))
+                attr = op.attrs[argument.index]
+                arguments.append(handles.attribute(call, attr, attrs[attr.name], argument))
             elif argument.source == "dtype":
                 arguments.append(c.c_int(shapes[argument.index][0][1].acl))
             else:
-                tensors = [entry[0] for entry in fresh[op["outputs"][argument.index]["name"]]]
+                tensors = [entry[0] for entry in fresh[op.outputs[argument.index].name]]
                 listed = argument.type == "aclTensorList"
                 handle = call.tensor_list(tensors) if listed else tensors[0].handle
                 arguments.append(c.c_void_p(handle))
         handles.refuse_untaken(op, function, inputs, attrs)
         _two_stages(device, builder, function, arguments)
         arrays: dict[str, Array] = {}
-        for item in op["outputs"]:
-            name = item["name"]
+        for item in op.outputs:
+            name = item.name
             entries = fresh.get(name) or made[name]
             for index, (tensor, buffer, shape, dtype) in enumerate(entries):
                 array = buffer.read(dtype.numpy)
-                if item.get("shapeFromResult") and len(entries) == 1:
+                if item.shape_from_result and len(entries) == 1:
                     shape = call.shape_of(tensor)
                     array = array[: math.prod(shape)]
                 arrays[name if len(entries) == 1 else f"{name}_{index}"] = array.reshape(shape)
-        if not op["outputs"]:
+        if not op.outputs:
             arrays = _changed(op, inputs, made)
-        return Result(op["type"], arrays, *by_severity(device.findings()))
+        return Result(op.type, arrays, *by_severity(device.findings()))
     finally:
         call.close()
 
 
 def _changed(
-    op: Mapping[str, Any], inputs: Sequence[Param], made: Mapping[str, Any]
+    op: Definition, inputs: Sequence[Tensors], made: Mapping[str, Any]
 ) -> dict[str, Array]:
     """What an operator without outputs has done: the inputs that are not what they were."""
     arrays: dict[str, Array] = {}
-    for item, param in zip(op["inputs"], inputs, strict=True):
-        for index, (entry, before) in enumerate(
-            zip(made.get(item["name"], ()), param, strict=False)
-        ):
+    for item, param in zip(op.inputs, inputs, strict=True):
+        for index, (entry, before) in enumerate(zip(made.get(item.name, ()), param, strict=False)):
             _, buffer, shape, dtype = entry
             array = buffer.read(dtype.numpy).reshape(shape)
             if array.tobytes() != np.ascontiguousarray(before).tobytes():
-                arrays[item["name"] if len(param) == 1 else f"{item['name']}_{index}"] = array
+                arrays[item.name if len(param) == 1 else f"{item.name}_{index}"] = array
     return arrays
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import keyword
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -20,6 +19,7 @@ from aclgrad.errors import AclgradError
 from aclgrad.project import building, golden_file, running, vscode
 from aclgrad.project.layout import locate
 from aclgrad.project.sources import SourcesError, snake_case
+from aclgrad.spec.definition import Definition
 from aclgrad.spec.soc import family_of
 
 
@@ -180,19 +180,18 @@ def from_sources(word: str, soc: str) -> Made:
     return Made(builder.sources.root, tuple(made))
 
 
-def _golden(op: Mapping[str, Any]) -> str:
-    names = [item["name"] for item in (*op["inputs"], *op["attrs"])]
+def _golden(op: Definition) -> str:
+    names = op.arguments
     if bad := [name for name in names if not name.isidentifier()]:
-        raise SourcesError(f"{op['type']}: {bad[0]!r} cannot be a parameter of golden(...)")
-    same = all(item["kind"] == "required" and not item["valueDepend"] for item in op["inputs"])
+        raise SourcesError(f"{op.type}: {bad[0]!r} cannot be a parameter of golden(...)")
+    same = all(item.kind == "required" and not item.value_depend for item in op.inputs)
     each = ", ".join(
-        f'"{item["name"]}": ' + ("None" if item["kind"] == "optional" else "shape")
-        for item in op["inputs"]
+        f'"{item.name}": ' + ("None" if item.kind == "optional" else "shape") for item in op.inputs
     )
     return render(
         "new/from_golden.py.j2",
-        type=op["type"],
+        type=op.type,
         parameters=[golden_file.python_name(name) for name in names],
-        outputs=[item["name"] for item in op["outputs"]],
+        outputs=[item.name for item in op.outputs],
         shapes="shape" if same else f"{{{each}}}",
     )

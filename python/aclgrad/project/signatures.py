@@ -6,7 +6,7 @@ from __future__ import annotations
 import inspect
 import operator
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,8 +15,9 @@ import numpy as np
 from aclgrad.common import callables
 from aclgrad.errors import AclnnError
 from aclgrad.project.sources import numpy_name, snake_case
-from aclgrad.project.words import OutputWord, Param
+from aclgrad.project.words import OutputWord, Tensors
 from aclgrad.spec import dtypes
+from aclgrad.spec.definition import AttrDef, Definition, Param
 
 _P = inspect.Parameter
 _TYPES: dict[str, Any] = {"Int": int, "Float": float, "Bool": bool, "String": str}
@@ -36,7 +37,7 @@ class Plan:
     signature: inspect.Signature
 
 
-def plan(op: Mapping[str, Any]) -> Plan:
+def plan(op: Definition) -> Plan:
     """The function of an operator: inputs in order, attributes by name, ``out``."""
     taken: list[str] = []
 
@@ -44,50 +45,47 @@ def plan(op: Mapping[str, Any]) -> Plan:
         taken.append(callables.parameter_name(word, taken))
         return taken[-1]
 
-    inputs = tuple(named(item["name"]) for item in op["inputs"])
-    attrs = tuple(named(attr["name"]) for attr in op["attrs"])
+    inputs = tuple(named(item.name) for item in op.inputs)
+    attrs = tuple(named(attr.name) for attr in op.attrs)
     out = named("out")
     parameters: list[inspect.Parameter] = []
     required_follows = False
-    for arg, item in reversed([*zip(inputs, op["inputs"], strict=True)]):
-        optional = item["kind"] == "optional"
+    for arg, item in reversed([*zip(inputs, op.inputs, strict=True)]):
+        optional = item.kind == "optional"
         required_follows |= not optional
         # None must be said where Python has no default before what is required.
         default = None if optional and not required_follows else _P.empty
         parameters.insert(
             0, _P(arg, _P.POSITIONAL_OR_KEYWORD, default=default, annotation=_input_type(item))
         )
-    for arg, attr in zip(attrs, op["attrs"], strict=True):
-        default = _P.empty if attr["required"] and attr["default"] is None else _default(attr)
-        kind = _TYPES.get(attr["kind"], "sequence")
+    for arg, attr in zip(attrs, op.attrs, strict=True):
+        default = _P.empty if attr.required and attr.default is None else _default(attr)
+        kind = _TYPES.get(attr.kind, "sequence")
         parameters.append(_P(arg, _P.KEYWORD_ONLY, default=default, annotation=kind))
     parameters.append(_P(out, _P.KEYWORD_ONLY, default=None, annotation="numpy.ndarray or None"))
-    returned = "numpy.ndarray" if len(op["outputs"]) == 1 else "tuple"
-    name = callables.parameter_name(snake_case(op["type"]))
+    returned = "numpy.ndarray" if len(op.outputs) == 1 else "tuple"
+    name = callables.parameter_name(snake_case(op.type))
     signature = inspect.Signature(parameters, return_annotation=returned)
     return Plan(name, inputs, attrs, out, signature)
 
 
-def _input_type(item: Mapping[str, Any]) -> Any:
-    kind = "list of numpy.ndarray" if item["kind"] == "dynamic" else "numpy.ndarray"
-    return f"{kind} or None" if item["kind"] == "optional" else kind
+def _input_type(item: Param) -> Any:
+    kind = "list of numpy.ndarray" if item.kind == "dynamic" else "numpy.ndarray"
+    return f"{kind} or None" if item.kind == "optional" else kind
 
 
-def _default(attr: Mapping[str, Any]) -> Any:
+def _default(attr: AttrDef) -> Any:
     """The definition's default; of lists one that nobody can change."""
-    value = attr["default"]
-    if attr["kind"] == "ListBool" and value is not None:
-        return tuple(map(bool, value))
-    if attr["kind"] == "Float" and value is not None:
-        return float(value)
-    if attr["kind"] == "ListFloat" and value is not None:
-        return tuple(map(float, value))
-    return tuple(value) if isinstance(value, list) else value
+    value = attr.default
+    if isinstance(value, list):
+        element = {"ListBool": bool, "ListFloat": float}.get(attr.kind)
+        return tuple(map(element, value) if element else value)
+    return float(value) if attr.kind == "Float" and value is not None else value
 
 
-def on_host(item: Mapping[str, Any]) -> bool:
+def on_host(item: Param) -> bool:
     """Whether the host reads an input's values: numbers, not device memory."""
-    return bool(item["scalar"] or item["scalarList"] or item["valueDepend"])
+    return bool(item.scalar or item.scalar_list or item.value_depend)
 
 
 def either(words: Iterable[str]) -> str:
@@ -96,16 +94,14 @@ def either(words: Iterable[str]) -> str:
     return f"{', '.join(most)} or {last}" if most else last
 
 
-def tensors(
-    function: str, arg: str, item: Mapping[str, Any], value: Any, offered: Sequence[str]
-) -> Param:
+def tensors(function: str, arg: str, item: Param, value: Any, offered: Sequence[str]) -> Tensors:
     """The arrays of one parameter: none for an absent one, several for a list."""
     kind = either(offered)
     if value is None:
-        if item["kind"] == "optional":
+        if item.kind == "optional":
             return []
         raise TypeError(f"{function}: {arg}: got None, want {_noun(item)} of {kind}")
-    if item["kind"] == "dynamic":
+    if item.kind == "dynamic":
         if not isinstance(value, (list, tuple)):
             raise TypeError(
                 f"{function}: {arg}: got {type(value).__name__}, want a list of numpy.ndarray of"
@@ -116,8 +112,8 @@ def tensors(
     return [_array(function, arg, value, kind)]
 
 
-def _noun(item: Mapping[str, Any]) -> str:
-    return "a list of numpy.ndarray" if item["kind"] == "dynamic" else "a numpy.ndarray"
+def _noun(item: Param) -> str:
+    return "a list of numpy.ndarray" if item.kind == "dynamic" else "a numpy.ndarray"
 
 
 def _array(function: str, arg: str, value: Any, kind: str) -> np.ndarray[Any, Any]:
@@ -152,11 +148,11 @@ def converted(
     return made
 
 
-def attribute(function: str, arg: str, attr: Mapping[str, Any], value: Any) -> Any:
+def attribute(function: str, arg: str, attr: AttrDef, value: Any) -> Any:
     """The value of one attribute; refuses what would be cut off on the way."""
-    kind = attr["kind"]
-    if value is None and not attr["required"]:
-        return attr["default"]
+    kind = attr.kind
+    if value is None and not attr.required:
+        return attr.default
     try:
         return _value(kind, value)
     except (TypeError, ValueError, OverflowError):
@@ -192,23 +188,23 @@ def number(kind: str, value: Any) -> Any:
     return bool(whole) if kind == "Bool" else whole
 
 
-def outputs(function: str, arg: str, op: Mapping[str, Any], out: Any) -> list[OutputWord]:
+def outputs(function: str, arg: str, op: Definition, out: Any) -> list[OutputWord]:
     """Shapes and dtypes of ``out``, for operators that have no shape inference of their own."""
-    if out is None and not op["inferShape"] and op["outputs"]:
-        count = len(op["outputs"])
+    if out is None and not op.infer_shape and op.outputs:
+        count = len(op.outputs)
         example = "numpy.empty(shape, dtype)"
         what = example if count == 1 else f"a tuple of {count} arrays, {example} each"
         raise TypeError(f"{function}: op_host has no shape inference. Next: {arg}={what}")
     if out is None:
         return []
     words: list[OutputWord] = []
-    for name, array in _flat(function, arg, op["outputs"], out):
+    for name, array in _flat(function, arg, op.outputs, out):
         if not isinstance(array, np.ndarray):
             raise TypeError(f"{function}: {name}: got {type(array).__name__}, want a numpy.ndarray")
         if not array.flags.writeable:
             raise ValueError(f"{function}: {name}: got an array that is read-only")
         words.append((array.shape, None))
-    return [] if op["inferShape"] else words
+    return [] if op.infer_shape else words
 
 
 def _flat(function: str, arg: str, items: Sequence[Any], out: Any) -> list[tuple[str, Any]]:
@@ -252,18 +248,18 @@ def reworded(error: AclnnError) -> str:
     return re.sub(r"^\[\d+\] ", "", text) + f" ({error.function}: {error.code} {error.name})"
 
 
-def docstring(op: Mapping[str, Any], made: Plan, rows: Sequence[Sequence[str]], soc: str) -> str:
+def docstring(op: Definition, made: Plan, rows: Sequence[Sequence[str]], soc: str) -> str:
     """Numpydoc text from a definition."""
-    lines = [f"{op['type']} on the simulated {soc}, by its definition.", ""]
+    lines = [f"{op.type} on the simulated {soc}, by its definition.", ""]
     lines += ["Parameters", "----------"]
-    for place, (arg, item) in enumerate(zip(made.inputs, op["inputs"], strict=True)):
+    for place, (arg, item) in enumerate(zip(made.inputs, op.inputs, strict=True)):
         kinds = either(dict.fromkeys(numpy_name(row[place]) for row in rows))
-        many = "list of ndarray" if item["kind"] == "dynamic" else "ndarray"
-        optional = ", optional" if item["kind"] == "optional" else ""
+        many = "list of ndarray" if item.kind == "dynamic" else "ndarray"
+        optional = ", optional" if item.kind == "optional" else ""
         lines.append(f"{arg} : {many} of {kinds}{optional}")
         lines.append("    Values that the host reads." if on_host(item) else "    Any strides.")
-    for arg, attr in zip(made.attrs, op["attrs"], strict=True):
-        kind = attr["kind"]
+    for arg, attr in zip(made.attrs, op.attrs, strict=True):
+        kind = attr.kind
         word = _TYPES[kind].__name__ if kind in _TYPES else f"sequence ({kind})"
         default = made.signature.parameters[arg].default
         lines.append(f"{arg} : {word}" + ("" if default is _P.empty else f", default {default!r}"))
@@ -271,18 +267,18 @@ def docstring(op: Mapping[str, Any], made: Plan, rows: Sequence[Sequence[str]], 
     lines.append(f"{made.out} : ndarray or tuple of ndarray, optional")
     lines.append(
         "    Where results are written."
-        + ("" if op["inferShape"] else " Needed: the operator has no shape inference.")
+        + ("" if op.infer_shape else " Needed: the operator has no shape inference.")
     )
     lines += ["", "Returns", "-------"]
-    for place, item in enumerate(op["outputs"], len(op["inputs"])):
+    for place, item in enumerate(op.outputs, len(op.inputs)):
         kinds = either(dict.fromkeys(numpy_name(row[place]) for row in rows))
-        many = "list of ndarray" if item["kind"] == "dynamic" else "ndarray"
-        lines.append(f"{item['name']} : {many} of {kinds}")
-    if not op["outputs"]:
+        many = "list of ndarray" if item.kind == "dynamic" else "ndarray"
+        lines.append(f"{item.name} : {many} of {kinds}")
+    if not op.outputs:
         lines.append("None")
     if len(rows) > 1 and rows[0]:
         lines += ["", "Notes", "-----", "Combinations of dtypes, inputs -> outputs:"]
-        count = len(op["inputs"])
+        count = len(op.inputs)
         for row in rows:
             names = [*map(numpy_name, row)]
             lines.append(f"{', '.join(names[:count])} -> {', '.join(names[count:])}")

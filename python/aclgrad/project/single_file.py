@@ -25,7 +25,7 @@ from aclgrad.project.entry import Entry, entries
 from aclgrad.project.layout import locate
 from aclgrad.project.running import Result, by_severity
 from aclgrad.project.sources import Sources, SourcesError
-from aclgrad.project.words import Array, Param
+from aclgrad.project.words import Array, Tensors
 from aclgrad.runtime import open_device as open_sim
 from aclgrad.runtime.device import Device
 from aclgrad.runtime.memory import Buffer
@@ -253,7 +253,7 @@ def _arguments(entry: Entry, count: int, given: int, tiling: bool, workspace: in
 
 def run_kernel(
     source: Path | Sources,
-    inputs: Sequence[Param],
+    inputs: Sequence[Tensors],
     outputs: Sequence[str],
     attrs: Sequence[str] = (),
     *,

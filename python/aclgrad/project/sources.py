@@ -8,11 +8,10 @@ import os
 import re
 import secrets
 import subprocess
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 from aclgrad.common import rebuild
 from aclgrad.common.files import text_of
@@ -20,6 +19,7 @@ from aclgrad.common.locks import alone
 from aclgrad.errors import ToolkitError
 from aclgrad.project import toolchain
 from aclgrad.project.toolchain import Toolchain
+from aclgrad.spec.definition import Definition
 
 DEVICE_TYPES = {
     "DT_FLOAT": "float",
@@ -294,7 +294,7 @@ class Step:
 class Kernel:
     """One kernel library: an operator type, a dtype combination and the source that has it."""
 
-    op: Mapping[str, Any]
+    op: Definition
     dtypes: tuple[str, ...]
     output: Path
 
@@ -302,8 +302,8 @@ class Kernel:
     def title(self) -> str:
         """For messages: Relu(float32 -> float32)."""
         names = [numpy_name(dtype) for dtype in self.dtypes]
-        count = len(self.op["inputs"])
-        return f"{self.op['type']}({', '.join(names[:count])} -> {', '.join(names[count:])})"
+        count = len(self.op.inputs)
+        return f"{self.op.type}({', '.join(names[:count])} -> {', '.join(names[count:])})"
 
 
 def numpy_name(dtype: str) -> str:

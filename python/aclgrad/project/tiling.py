@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import Any
+
+from aclgrad.spec.definition import Definition, Registered, TilingStruct
 
 _OTHER_ARCHITECTURE_STRUCT = re.compile(r"Reg(?:[Bb]ase|Tiling)|Arch35|Apt|950")
 """Tiling structs of kernels that are built for architecture 3510 only."""
@@ -21,19 +22,17 @@ SIZES = {
 }
 
 
-def tiling_structs(described: Mapping[str, Any], header: str) -> dict[str, dict[str, Any]]:
+def tiling_structs(described: Registered, header: str) -> dict[str, dict[str, Any]]:
     """Every struct by its name, but for those that the simulator's header has."""
     known = set(re.findall(r"^\s*struct (\w+)", header, re.MULTILINE))
     structs: dict[str, dict[str, Any]] = {}
-    for item in described["tilingData"]:
-        _add_struct(item["data"], known, structs)
+    for item in described.tiling_data:
+        _add_struct(item.data, known, structs)
     return structs
 
 
-def _add_struct(
-    data: Mapping[str, Any], known: set[str], structs: dict[str, dict[str, Any]]
-) -> None:
-    name = data["class"]
+def _add_struct(data: TilingStruct, known: set[str], structs: dict[str, dict[str, Any]]) -> None:
+    name = data.name
     if name in structs or name in known:
         return
     fields: list[dict[str, Any]] = []
@@ -45,36 +44,44 @@ def _add_struct(
             name = f"aclsimPadding{len(fields)}"
             fields.append({"type": "uint8_t", "name": name, "offset": end, "array": offset - end})
 
-    for item in data["fields"]:
-        nested = item.get("nested")
+    for item in data.fields:
+        nested = item.nested
         if nested is not None:
             _add_struct(nested, known, structs)
-            alignment, size = 8, nested["bytes"]
+            alignment, size = 8, nested.bytes
         else:
-            alignment = SIZES.get(item["type"], 4)
-            size = alignment * item["count"]
-        pad(item["offset"])
-        count = 0 if nested is not None or item["count"] == 1 else item["count"]
-        fields.append({**item, "array": count, "nested": nested is not None})
-        end = item["offset"] + size
+            alignment = SIZES.get(item.type, 4)
+            size = alignment * item.count
+        pad(item.offset)
+        count = 0 if nested is not None or item.count == 1 else item.count
+        fields.append(
+            {
+                "type": item.type,
+                "name": item.name,
+                "offset": item.offset,
+                "array": count,
+                "nested": nested is not None,
+            }
+        )
+        end = item.offset + size
         widest = max(widest, alignment)
-    pad(data["bytes"])
-    structs[name] = {"name": name, "fields": fields, "bytes": data["bytes"]}
+    pad(data.bytes)
+    structs[name] = {"name": name, "fields": fields, "bytes": data.bytes}
 
 
-def tiling_classes(op: Mapping[str, Any], described: Mapping[str, Any]) -> dict[str, list[int]]:
+def tiling_classes(op: Definition, described: Registered) -> dict[str, list[int]]:
     """The tiling structs of an operator with their keys; the first one is that of all other keys.
 
     REGISTER_TILING_DATA_CLASS(Type_<key>, ...) gives a key a struct of its own.
     """
-    registered = described["tilingData"]
-    pattern = re.compile(re.escape(op["type"]) + r"(?:_(\d+))?")
+    registered = described.tiling_data
+    pattern = re.compile(re.escape(op.type) + r"(?:_(\d+))?")
     classes: dict[str, list[int]] = {}
-    for item in sorted(registered, key=lambda item: item["op"] != op["type"]):
-        match = pattern.fullmatch(item["op"])
-        if match and not _OTHER_ARCHITECTURE_STRUCT.search(item["data"]["class"]):
-            keys = classes.setdefault(item["data"]["class"], [])
+    for item in sorted(registered, key=lambda item: item.op != op.type):
+        match = pattern.fullmatch(item.op)
+        if match and not _OTHER_ARCHITECTURE_STRUCT.search(item.data.name):
+            keys = classes.setdefault(item.data.name, [])
             keys += [int(match[1])] if match[1] else []
-    if not classes and len({item["data"]["class"] for item in registered}) == 1:
-        classes = {registered[0]["data"]["class"]: []}
+    if not classes and len({item.data.name for item in registered}) == 1:
+        classes = {registered[0].data.name: []}
     return classes

@@ -33,6 +33,7 @@ from aclgrad.project.tiling_fields import unset_tiling
 from aclgrad.runtime import open_device
 from aclgrad.runtime.device import Device
 from aclgrad.runtime.library import LaunchStats
+from aclgrad.spec.definition import Definition, Registered
 from aclgrad.spec.soc import family_of
 from aclgrad.testing.picture import Picture, draw, from_json
 from aclgrad.testing.run import Outcome, UnsetTiling, behind, check_findings
@@ -50,14 +51,14 @@ class Subject:
 
     path: str
     builder: building.Builder
-    described: Mapping[str, Any]
-    op: Mapping[str, Any]
+    described: Registered
+    op: Definition
     golden: GoldenFile | None
 
     @property
     def stem(self) -> str:
         """What reports call it."""
-        return snake_case(self.op["type"])
+        return snake_case(self.op.type)
 
     @property
     def rows(self) -> list[tuple[str, ...]]:
@@ -167,13 +168,13 @@ def run(
             raise GoldenError(failure)
         if len(left) == len(rest):
             raise SourcesError(
-                f"{subject.op['type']}: the process that runs the cases ended before the first."
+                f"{subject.op.type}: the process that runs the cases ended before the first."
                 f" Next: aclgrad run {subject.path} --inputs ..."
             )
     if whole and trial.refused and not trial.outcomes:
         case, why = trial.refused[-1]
         raise SourcesError(
-            f"{subject.op['type']}: it takes none of the {len(trial.refused)} cases of the standard"
+            f"{subject.op.type}: it takes none of the {len(trial.refused)} cases of the standard"
             f" grid, in which all inputs have one shape; {case.name}: {last_line(why)}. Next:"
             f" describe its cases in cases() of {subject.stem}_golden.py"
         )
@@ -294,7 +295,7 @@ def _run_case(
             judged = judge(subject.golden, subject.op, inputs, values, result, device, tolerance)
             report, message, picture = judged
     except ShapeError as error:
-        place = inference_place(subject.builder.sources, subject.op["type"])
+        place = inference_place(subject.builder.sources, subject.op.type)
         message = f"{error}\n  shape inference: {place or subject.builder.sources}"
         differs = True
     message = behind(errors, message)
@@ -351,11 +352,11 @@ def _element(data: dict[str, Any]) -> Element:
     return Element(**{**data, "index": tuple(data["index"])})
 
 
-def _shapes(op: Mapping[str, Any], result: running.Result) -> list[tuple[tuple[int, ...], ...]]:
+def _shapes(op: Definition, result: running.Result) -> list[tuple[tuple[int, ...], ...]]:
     """Shapes of a result's tensors, output by output."""
     shapes = []
-    for item in op["outputs"]:
-        name = item["name"]
+    for item in op.outputs:
+        name = item.name
         many = itertools.takewhile(
             result.outputs.__contains__, (f"{name}_{i}" for i in itertools.count())
         )
@@ -366,7 +367,7 @@ def _shapes(op: Mapping[str, Any], result: running.Result) -> list[tuple[tuple[i
 
 def wanted(
     golden: GoldenFile,
-    op: Mapping[str, Any],
+    op: Definition,
     inputs: Sequence[Sequence[Array]],
     attrs: Mapping[str, Any],
     result: running.Result,
@@ -377,7 +378,7 @@ def wanted(
 
 def judge(
     golden: GoldenFile,
-    op: Mapping[str, Any],
+    op: Definition,
     inputs: Sequence[Sequence[Array]],
     attrs: Mapping[str, Any],
     result: running.Result,

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from aclgrad.project.sources import SourcesError, numpy_name
 from aclgrad.spec import dtypes
+from aclgrad.spec.definition import AttrDef, Definition
 from aclgrad.testing import npy
 from aclgrad.testing.user_data import unambiguous
 
@@ -20,43 +21,43 @@ Array = NDArray[Any]
 OutputWord = tuple[tuple[int, ...], "dtypes.DType | None"]
 """Shape and dtype of an output; without a dtype it is the definition's."""
 
-Param = list[Array]
+Tensors = list[Array]
 """The tensors of one parameter: none for an absent one, several for a list."""
 
 ABSENT = "-"
 """Stands for an optional input that is not given."""
 
 
-def load(word: str, dtype: dtypes.DType | None) -> Param:
+def load(word: str, dtype: dtypes.DType | None) -> Tensors:
     """Read the tensors of one parameter: a file, a list of files joined by commas, or ``-``."""
     if word == ABSENT:
         return []
     return [npy.load(Path(name), dtype) for name in word.split(",")]
 
 
-def parse_attrs(op: Mapping[str, Any], words: Sequence[str]) -> dict[str, Any]:
+def parse_attrs(op: Definition, words: Sequence[str]) -> dict[str, Any]:
     """Values of the operator's attributes: NAME=VALUE words over the definition's defaults."""
-    known = {attr["name"]: attr for attr in op["attrs"]}
-    values = {name: attr["default"] for name, attr in known.items()}
+    known = {attr.name: attr for attr in op.attrs}
+    values = {name: attr.default for name, attr in known.items()}
     for word in unambiguous(words):
         name, equal, text = word.partition("=")
         if not equal or name not in known:
             raise SourcesError(
-                f"--attr {word}: {op['type']} has the attributes {', '.join(known) or '(none)'}."
+                f"--attr {word}: {op.type} has the attributes {', '.join(known) or '(none)'}."
                 " Next: --attr NAME=VALUE"
             )
         try:
-            values[name] = _attr_value(known[name]["kind"], text)
+            values[name] = _attr_value(known[name].kind, text)
         except ValueError:
             raise SourcesError(
-                f"--attr {word}: want a value of type {known[name]['kind']}. Next: e.g."
-                f" {name}={_EXAMPLES[known[name]['kind']]}"
+                f"--attr {word}: want a value of type {known[name].kind}. Next: e.g."
+                f" {name}={_EXAMPLES[known[name].kind]}"
             ) from None
-    unset = [name for name, attr in known.items() if values[name] is None and attr["required"]]
+    unset = [name for name, attr in known.items() if values[name] is None and attr.required]
     if unset:
         raise SourcesError(
-            f"{op['type']}: attribute {unset[0]} is required. Next: --attr"
-            f" {unset[0]}={_EXAMPLES[known[unset[0]]['kind']]}"
+            f"{op.type}: attribute {unset[0]} is required. Next: --attr"
+            f" {unset[0]}={_EXAMPLES[known[unset[0]].kind]}"
         )
     return values
 
@@ -76,12 +77,10 @@ _EXAMPLES = {
 _ZEROS = {"Int": 0, "Float": 0.0, "Bool": False}
 
 
-def given_or_zero(attrs: Sequence[Mapping[str, Any]], given: Mapping[str, Any]) -> dict[str, Any]:
+def given_or_zero(attrs: Sequence[AttrDef], given: Mapping[str, Any]) -> dict[str, Any]:
     """Values of a definition's attributes, those that are None as the zero of their kind."""
     return {
-        attr["name"]: attr_zero(attr["kind"])
-        if given[attr["name"]] is None
-        else given[attr["name"]]
+        attr.name: attr_zero(attr.kind) if given[attr.name] is None else given[attr.name]
         for attr in attrs
     }
 
@@ -108,7 +107,7 @@ def _attr_value(kind: str, text: str) -> Any:
 
 
 def choose_row(
-    op: Mapping[str, Any], rows: Sequence[tuple[str, ...]], inputs: Sequence[Param]
+    op: Definition, rows: Sequence[tuple[str, ...]], inputs: Sequence[Tensors]
 ) -> tuple[str, ...]:
     """The dtype combination of the definition that the inputs have."""
     given = [dtypes.of_array(param[0].dtype).ge if param else None for param in inputs]
@@ -118,12 +117,12 @@ def choose_row(
     offered = "; ".join(", ".join(map(numpy_name, row[: len(given)])) for row in rows)
     got = ", ".join(numpy_name(name) if name else "absent" for name in given)
     raise SourcesError(
-        f"{op['type']}: inputs have dtypes {got}, its definition has {offered}. Next: convert"
+        f"{op.type}: inputs have dtypes {got}, its definition has {offered}. Next: convert"
         " them with ndarray.astype"
     )
 
 
-def choose_any_row(rows: Sequence[tuple[str, ...]], inputs: Sequence[Param]) -> tuple[str, ...]:
+def choose_any_row(rows: Sequence[tuple[str, ...]], inputs: Sequence[Tensors]) -> tuple[str, ...]:
     """The dtype combination of the definition that the inputs have, or else the first with their
     dtypes in place of its own: outputs change with the inputs of their dtype.
     """

@@ -23,6 +23,7 @@ from aclgrad.spec.call import MAX_ELEMENTS, PRIVATE_FORMATS, AttrValue, Call, br
 from aclgrad.spec.cases import Case
 from aclgrad.spec.check import INNER_FIND_KERNEL, INNER_NULLPTR, SUCCESS, Check
 from aclgrad.spec.checks import DtypeSupported, ReturnIfEmpty, SameShape
+from aclgrad.spec.definition import AttrDef, Default, Definition, Param
 from aclgrad.spec.dtypes import CASTABLE, FLOAT, DType
 from aclgrad.spec.soc import FAMILIES, Family, family
 from aclgrad.spec.steps import (
@@ -162,6 +163,36 @@ class OpSpec:
             if family(name).npu_arch == soc_family.npu_arch:
                 return variants
         return ()
+
+    def definition(self, soc_family: Family, op_type: str = "") -> Definition:
+        """The OpDef of one of its types on a family."""
+        columns = self.kernels_on(soc_family)
+
+        def params(items: tuple[KernelTensor, ...], first: int) -> tuple[Param, ...]:
+            return tuple(
+                Param(
+                    item.name,
+                    "optional" if item.optional else "required",
+                    tuple(row[first + at].ge for row in columns),
+                )
+                for at, item in enumerate(items)
+            )
+
+        return Definition(
+            params(self.inputs, 0),
+            params(self.outputs, len(self.inputs)),
+            op_type or self.op_type,
+            tuple(
+                AttrDef(attr.name, attr.type, default=self._default(attr)) for attr in self.attrs
+            ),
+            socs=tuple(self.kernels),
+        )
+
+    def _default(self, attr: KernelAttr) -> Default:
+        value = self.defaults()[attr.arg]
+        if attr.choices:
+            return dict(enumerate(attr.choices)).get(int(value), attr.default)
+        return [value] if attr.type.startswith("List") else value
 
     @cached_property
     def kernel_dtypes(self) -> tuple[DType, ...]:

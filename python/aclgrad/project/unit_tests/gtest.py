@@ -136,8 +136,8 @@ class TestBuilder(Builder):
         # As `aclgrad build` makes it, so that both find it.
         library = Builder(self.sources, self.soc, jobs=self.jobs)
         described = library.build_host()
-        ops = [op for op in described["ops"] if op["defined"]] or described["ops"]
-        named = [op for op in ops if snake_case(op["type"]) == name]
+        ops = [op for op in described.ops if op.defined] or described.ops
+        named = [op for op in ops if snake_case(op.type) == name]
         header = library.tiling_header((named or ops)[0], described)
         return ["-include", str(header)] if header else []
 
