@@ -38,8 +38,9 @@ from aclgrad.campaign import cluster
 from aclgrad.common import files
 from aclgrad.common.cache import root as cache_root
 from aclgrad.project import building, checking, inputs, layout
+from aclgrad.project.compile_step import diagnose
 from aclgrad.project.layout import locate
-from aclgrad.project.sources import SourcesError, diagnose, numpy_name
+from aclgrad.project.sources import SourcesError, numpy_name
 from aclgrad.runtime.toolkit import sim_root
 from aclgrad.spec.definition import Definition
 from aclgrad.spec.soc import family

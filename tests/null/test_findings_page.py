@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from aclgrad.findings import Result, Run, from_json, merge, read_report
-from aclgrad.project.checking import finding_from_json
+from aclgrad.findings.finding import finding_from_json
 from aclgrad.reporting import findings_page
 from aclgrad.reporting.race_times import drawn
 

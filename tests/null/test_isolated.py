@@ -14,8 +14,7 @@ import numpy as np
 import pytest
 
 from aclgrad.errors import AclgradError
-from aclgrad.project.checking import isolated
-from aclgrad.project.generated import CRASHED
+from aclgrad.project.isolation import CRASHED, isolated
 
 
 @pytest.mark.parametrize(

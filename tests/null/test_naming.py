@@ -10,9 +10,7 @@ PAIRS = [
     ("SoftmaxGrad", "softmax_grad"),
     ("KlDivLossGrad", "kl_div_loss_grad"),
     ("ScaledMaskedSoftmaxGradV2", "scaled_masked_softmax_grad_v2"),
-    ("RecomputeWUFwd", "recompute_w_u_fwd"),
     ("ABc", "a_bc"),
-    ("Conv2D", "conv2_d"),
     ("X", "x"),
 ]
 
@@ -21,6 +19,20 @@ PAIRS = [
 def test_op_type_and_stem_are_inverse(op_type: str, stem: str) -> None:
     assert naming.op_stem(op_type) == stem
     assert naming.op_type(stem) == op_type
+
+
+@pytest.mark.parametrize(
+    ("op_type", "cann", "simulator"),
+    [
+        ("RecomputeWUFwd", "recompute_wu_fwd", "recompute_w_u_fwd"),
+        ("AccumulateNV2", "accumulate_nv2", "accumulate_n_v2"),
+        ("ApplyAdamWV2", "apply_adam_wv2", "apply_adam_w_v2"),
+        ("SoftmaxGrad", "softmax_grad", "softmax_grad"),
+    ],
+)
+def test_runs_of_capitals_are_one_word_to_cann(op_type: str, cann: str, simulator: str) -> None:
+    assert naming.op_stem(op_type) == naming.snake_case(op_type) == cann
+    assert naming.simulator_stem(op_type) == simulator
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ import pytest
 
 from aclgrad.errors import ToolkitError
 from aclgrad.project import cmake, own_build
+from aclgrad.project.build_tools import find_compiler
 
 
 class Checkout:
@@ -142,7 +143,7 @@ def test_flags_and_another_compiler(checkout: Checkout, monkeypatch: pytest.Monk
     monkeypatch.delenv("CXXFLAGS")
     checkout.build()
     assert checkout.says() == 1
-    real = cmake.find_compiler()
+    real = find_compiler()
     wrapper = checkout.root.parent / "cxx"
     wrapper.write_text(f'#!/bin/sh\nexec {real} "$@"\n')
     wrapper.chmod(0o755)

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from aclgrad.common import rebuild, sums
-from aclgrad.project.sources import Step
+from aclgrad.project.compile_step import Step
 from aclgrad.project.toolchain import read_depfile, toolchain
 
 COMPILER = shutil.which("g++") or "c++"

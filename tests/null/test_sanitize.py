@@ -12,7 +12,7 @@ import pytest
 
 from aclgrad.errors import ToolkitError
 from aclgrad.project import sanitize
-from aclgrad.project.cmake import find_tool
+from aclgrad.project.build_tools import find_tool
 from aclgrad.project.sanitize import Sanitizer, build_folder, command_line
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -15,6 +15,7 @@ import pytest
 from aclgrad.project import building, layout, running, single_file
 from aclgrad.project.launch_lists import read
 from aclgrad.project.sources import SourcesError
+from aclgrad.spec.naming import snake_case
 from aclgrad.spec.soc import family_of
 
 pytestmark = pytest.mark.usefixtures("no_packages")
@@ -37,7 +38,7 @@ def tool(*words: object) -> subprocess.CompletedProcess[str]:
         ("math/square/op_host", "square: operator folder, Square"),
         ("math/square/op_kernel/square.cpp", "square: operator folder, Square"),
         ("pair", f"pair: msopgen project, 2 operators: AddOne, {HALVE}"),
-        ("pair/op_host/halve.cc", f"{layout.snake_case(HALVE)}: msopgen project, {HALVE}"),
+        ("pair/op_host/halve.cc", f"{snake_case(HALVE)}: msopgen project, {HALVE}"),
         ("launch", "totals.cpp: kernel-launch project"),
         ("launch/kernels/totals.cpp", "totals.cpp: kernel-launch project"),
         ("math/planted/op_kernel/planted.cpp", "planted.cpp: kernel alone"),

@@ -21,14 +21,16 @@ from aclgrad.errors import AclnnError
 from aclgrad.findings import Finding
 from aclgrad.project import building, checking, running
 from aclgrad.project.api import api_context
-from aclgrad.project.cmake import find_compiler
+from aclgrad.project.build_tools import find_compiler
+from aclgrad.project.compile_step import Step, diagnose
 from aclgrad.project.layout import locate
-from aclgrad.project.sources import SourcesError, Step, diagnose, snake_case
+from aclgrad.project.sources import SourcesError
 from aclgrad.project.toolchain import read_depfile, toolchain
 from aclgrad.project.unit_tests import gtest
 from aclgrad.project.unit_tests.files import find_tests
 from aclgrad.runtime import Toolkit
 from aclgrad.spec.definition import Definition, Param
+from aclgrad.spec.naming import snake_case
 from aclgrad.spec.soc import family_of
 
 pytestmark = pytest.mark.usefixtures("no_packages")

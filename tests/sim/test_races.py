@@ -13,8 +13,8 @@ from pathlib import Path
 
 from aclgrad.common.locks import alone
 from aclgrad.project import building
+from aclgrad.project.compile_step import Step
 from aclgrad.project.layout import locate
-from aclgrad.project.sources import Step
 from aclgrad.project.toolchain import toolchain
 from aclgrad.spec.soc import family_of
 

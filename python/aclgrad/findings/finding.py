@@ -245,3 +245,15 @@ def read_report(path: Path) -> list[Finding]:
 
 def _count(number: int, word: str) -> str:
     return f"{number} {word}{'s' * (number != 1)}"
+
+
+def finding_from_json(item: dict[str, Any]) -> Finding:
+    """A finding that a child has sent."""
+    item["at"] = Place(**item["at"])
+    item["related"] = tuple(Place(**place) for place in item["related"])
+    if line := item["timeline"]:
+        line["slices"] = tuple(Slice(**each) for each in line["slices"])
+        for name in ("lanes", "ends", "arrows"):
+            line[name] = tuple(map(tuple, line[name]))
+        item["timeline"] = Timeline(**line)
+    return Finding(**item)

@@ -13,11 +13,12 @@ from aclgrad.errors import ToolkitError
 from aclgrad.headers import op_compiler, standins, trees
 from aclgrad.headers.check import Result, Skipped, folder_of
 from aclgrad.headers.op_compiler import Source, known
+from aclgrad.project.build_tools import find_compiler
 from aclgrad.project.building import Builder, runnable
-from aclgrad.project.cmake import find_compiler
 from aclgrad.project.layout import locate
-from aclgrad.project.sources import SourcesError, numpy_name, snake_case
+from aclgrad.project.sources import SourcesError, numpy_name
 from aclgrad.spec.definition import Param
+from aclgrad.spec.naming import snake_case
 from aclgrad.spec.soc import FAMILIES
 
 _REGISTER = "libregister.so"

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from aclgrad.project.sources import numpy_name, simulator_stem, snake_case
+from aclgrad.project.sources import numpy_name
 from aclgrad.spec.definition import Default, Definition, Param
+from aclgrad.spec.naming import simulator_stem, snake_case
 from aclgrad.spec.op_spec import OpSpec
 from aclgrad.spec.soc import Family, family
 

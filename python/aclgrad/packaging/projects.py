@@ -13,9 +13,10 @@ from pathlib import Path
 
 from aclgrad.project import definition_rules
 from aclgrad.project.building import HOST_LIBRARIES, Builder, ask, runnable
+from aclgrad.project.compile_step import Step
 from aclgrad.project.layout import locate
 from aclgrad.project.single_file import find as kernel_file
-from aclgrad.project.sources import Sources, SourcesError, Step
+from aclgrad.project.sources import Sources, SourcesError
 from aclgrad.runtime.toolkit import Toolkit
 from aclgrad.spec.definition import Definition, registered
 from aclgrad.spec.soc import FAMILIES, Family

@@ -23,7 +23,7 @@ from aclgrad.golden.limits import LIMITS, row_scale
 from aclgrad.packaging import elf
 from aclgrad.packaging.content import _render
 from aclgrad.project.api import Function, generated
-from aclgrad.project.cmake import find_compiler
+from aclgrad.project.build_tools import find_compiler
 from aclgrad.project.handles import scalar_of
 from aclgrad.spec import dtypes
 from aclgrad.spec.arguments import Attr

@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from aclgrad.project import running
-from aclgrad.project.checking import first_reason, isolated
+from aclgrad.project.checking import first_reason
+from aclgrad.project.isolation import isolated
 from aclgrad.project.sources import SourcesError, numpy_name
 from aclgrad.project.trial import Subject
 from aclgrad.project.words import given_or_zero, parse_attrs

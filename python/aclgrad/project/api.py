@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from aclgrad.project.sources import SourcesError, snake_case
+from aclgrad.project.sources import SourcesError
 from aclgrad.spec import naming
 from aclgrad.spec.definition import Definition, Param
+from aclgrad.spec.naming import snake_case
 
 ATTR_TYPES = {
     "Int": "int64_t ",

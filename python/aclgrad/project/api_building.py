@@ -23,8 +23,9 @@ from aclgrad.project.api import Function, api_context, generated
 from aclgrad.project.common_code import CommonCode
 from aclgrad.project.compiler import demangle
 from aclgrad.project.kernels import KernelBuilder
-from aclgrad.project.sources import SourcesError, snake_case
+from aclgrad.project.sources import SourcesError
 from aclgrad.spec.definition import Definition
+from aclgrad.spec.naming import snake_case
 
 _API_HEADERS = (
     "array",

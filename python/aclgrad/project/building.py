@@ -10,7 +10,6 @@ touched.
 from __future__ import annotations
 
 import concurrent.futures
-import itertools
 import os
 import re
 import subprocess
@@ -26,13 +25,7 @@ from aclgrad.project import compile_commands, definition_rules
 from aclgrad.project.api_building import ApiBuilder
 from aclgrad.project.compiler import demangle, demangle_all
 from aclgrad.project.layout import locate
-from aclgrad.project.sources import (
-    Kernel,
-    Missing,
-    Sources,
-    SourcesError,
-    numpy_name,
-)
+from aclgrad.project.sources import Kernel, Missing, Sources, SourcesError, numpy_name
 from aclgrad.spec import definition
 from aclgrad.spec.definition import Definition, Registered
 from aclgrad.spec.soc import Family, family_of
@@ -76,23 +69,6 @@ _LOG_WORDS = ('-DOPS_UTILS_LOG_SUB_MOD_NAME="OP_TILING"', '-DOPS_UTILS_LOG_PACKA
 
 _OTHER_ARCHITECTURES_HEADER = r"(^|/)atvoss/"
 """Headers of the template library that operators use for architecture 3510 only."""
-
-
-def combinations(op: Definition) -> list[tuple[str, ...]]:
-    """The dtype columns of a definition: a row of its table each."""
-    params = [*op.inputs, *op.outputs]
-    columns = max((len(param.dtypes) for param in params if not param.any_of), default=1)
-    found: list[tuple[str, ...]] = []
-    free = [param.dtypes if param.any_of else [None] for param in params]
-    for choice in itertools.islice(itertools.product(*free), 64):
-        for column in range(columns):
-            row = tuple(
-                chosen or (param.dtypes or ["DT_FLOAT"])[min(column, len(param.dtypes) - 1)]
-                for chosen, param in zip(choice, params, strict=True)
-            )
-            if row not in found:
-                found.append(row)
-    return found
 
 
 @dataclass
@@ -235,7 +211,7 @@ class Builder(ApiBuilder):
 
     def combinations(self, op: Definition) -> list[tuple[str, ...]]:
         """The dtype columns of an operator: a row of the definition's table each."""
-        return combinations(op)
+        return op.rows()
 
     def kernel_named(self, text: str) -> Kernel | None:
         """The kernel whose file a message says is missing."""

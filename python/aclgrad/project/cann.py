@@ -15,7 +15,7 @@ from pathlib import Path
 
 from aclgrad.common.files import text_of
 from aclgrad.errors import ToolkitError
-from aclgrad.project.cmake import need_tool
+from aclgrad.project.build_tools import need_tool
 from aclgrad.runtime.toolkit import checkout
 from aclgrad.spec.soc import Family, family_of
 

@@ -8,45 +8,39 @@ the other until one is taken, and whatever ends the child ends that case only.
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import dataclasses
 import functools
-import json
 import os
 import re
-import select
-import signal
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aclgrad import findings
-from aclgrad.common import host_memory
 from aclgrad.common.files import text_of
-from aclgrad.errors import AclgradError, AclnnError
+from aclgrad.errors import AclnnError
+from aclgrad.findings.finding import finding_from_json
 from aclgrad.project import building, running
 from aclgrad.project.auto_sync import Assumed, assume
 from aclgrad.project.definition_places import with_definition
 from aclgrad.project.definition_rules import inference_place
 from aclgrad.project.generated import (
     CLEAN,
-    CRASHED,
     FAULTY,
     REFUSED,
-    SLOW,
     Outcome,
     Settler,
     Tried,
     explore,
 )
 from aclgrad.project.inputs import Case, Recipe
+from aclgrad.project.isolation import CRASHED, SLOW, isolated
 from aclgrad.project.layout import locate
 from aclgrad.project.sources import SourcesError, numpy_name
 from aclgrad.project.tiling_fields import unset_tiling
@@ -79,9 +73,6 @@ _HOST_CRASH = re.compile(
 
 _FILLING = 0xFF
 """Each byte of device memory that nothing was written to (kPoisonByte of the simulator)."""
-
-_RAISED = "raised"
-"""Of an answer that says what exception ended a child."""
 
 _HANGS_PER_LIMIT = 12
 """A hang that a case shows must be found within the time limit of all cases, also one whose loop
@@ -322,112 +313,6 @@ def _pieces(device: Device, array: NDArray[Any] | None) -> int:
 
 def _from_json(data: dict[str, Any]) -> Outcome:
     return Outcome(found=tuple(map(finding_from_json, data.pop("found"))), **data)
-
-
-def finding_from_json(item: dict[str, Any]) -> findings.Finding:
-    """A finding that a child has sent."""
-    item["at"] = findings.Place(**item["at"])
-    item["related"] = tuple(findings.Place(**place) for place in item["related"])
-    if line := item["timeline"]:
-        line["slices"] = tuple(findings.Slice(**each) for each in line["slices"])
-        for name in ("lanes", "ends", "arrows"):
-            line[name] = tuple(map(tuple, line[name]))
-        item["timeline"] = findings.Timeline(**line)
-    return findings.Finding(**item)
-
-
-def isolated(
-    work: Callable[[], Iterator[dict[str, Any]]], deadline: float
-) -> Iterator[tuple[dict[str, Any] | None, tuple[str, str] | None]]:
-    """What work yields in a forked child, and how it ended when it did not end well."""
-    read, write = os.pipe()
-    sys.stdout.flush()
-    running.enter("")
-    child = os.fork()
-    if child == 0:
-        _be_child(work, read, write)
-    os.close(write)
-    pending = b""
-    ended: tuple[str, str] | None = None
-    with os.fdopen(read, "rb", buffering=0) as stream:
-        while True:
-            ready, _, _ = select.select([stream], [], [], max(deadline - time.monotonic(), 0))
-            if not ready:
-                os.kill(child, signal.SIGKILL)
-                ended = (SLOW, "it did not end within the time limit")
-                break
-            data = stream.read(1 << 16)
-            if not data:
-                break
-            pending += data
-            *lines, pending = pending.split(b"\n")
-            for line in lines:
-                answer = json.loads(line)
-                if raised := answer.get(_RAISED):
-                    ended = (CRASHED, raised)
-                else:
-                    yield answer, None
-    _, status = os.waitpid(child, 0)
-    if ended is None and os.WIFSIGNALED(status):
-        name = signal.Signals(os.WTERMSIG(status)).name
-        ended = (CRASHED, f"{name} in {running.entered()}")
-        if name == "SIGKILL":
-            ended = (CRASHED, f"{ended[1]}, as the system ends what takes too much: {_short()}")
-    elif ended is None and os.WEXITSTATUS(status):
-        ended = (CRASHED, f"it ended the process with status {os.WEXITSTATUS(status)}")
-    if ended is not None:
-        yield None, ended
-
-
-def _keep_memory() -> None:
-    """Let the allocator keep freed memory: arrays of each case would be mapped and cleared anew,
-    a third of a run's processor time.
-    """
-    libc = ctypes.CDLL(None)
-    if hasattr(libc, "mallopt"):  # glibc's
-        trim_threshold, mmap_threshold = -1, -3
-        libc.mallopt(mmap_threshold, 32 << 20)
-        libc.mallopt(trim_threshold, 512 << 20)
-
-
-def _raised(error: BaseException) -> str:
-    """What the parent says of an exception that ended its child."""
-    if isinstance(error, AclgradError):
-        return str(error)
-    lacks_memory = isinstance(error, MemoryError)
-    name = "MemoryError" if lacks_memory else type(error).__name__  # NumPy has one of its own
-    text = f"{name}: {error}" if str(error) else name
-    return f"{text}; {_short()}" if lacks_memory else text
-
-
-def _short() -> str:
-    left, limit = host_memory.available()
-    return f"{limit} leaves {left >> 20:,} MB. Next: smaller tensors, or raise the limit"
-
-
-def _be_child(work: Callable[[], Iterator[dict[str, Any]]], read: int, write: int) -> NoReturn:
-    """Never returns: the parent's exit handlers are not the child's."""
-    status = 1
-    try:
-        os.close(read)
-        stream = os.fdopen(write, "wb")
-
-        def send(answer: dict[str, Any]) -> None:
-            stream.write(json.dumps(answer).encode() + b"\n")
-            stream.flush()
-
-        try:
-            _keep_memory()
-            quiet = os.open(os.devnull, os.O_RDWR)
-            os.dup2(quiet, 1)  # operators print
-            os.dup2(quiet, 2)
-            for answer in work():
-                send(answer)
-            status = 0
-        except BaseException as error:
-            send({_RAISED: _raised(error)})
-    finally:
-        os._exit(status)
 
 
 @dataclass(frozen=True)

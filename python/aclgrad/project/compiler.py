@@ -23,10 +23,11 @@ from typing import TypeVar
 
 from aclgrad.codegen.render import write_if_different
 from aclgrad.common import cache, files
-from aclgrad.project.cmake import find_compiler
+from aclgrad.project.build_tools import find_compiler
 from aclgrad.project.common_code import CommonCode
 from aclgrad.project.compile_commands import Commands
-from aclgrad.project.sources import Missing, Sources, SourcesError, Step, diagnose
+from aclgrad.project.compile_step import Step, diagnose
+from aclgrad.project.sources import Missing, Sources, SourcesError
 from aclgrad.project.toolchain import Toolchain, toolchain
 from aclgrad.runtime.toolkit import OPAPI, sim_root
 from aclgrad.spec.soc import Family

@@ -14,7 +14,6 @@ from typing import Any
 
 from aclgrad.common.sums import sum_of
 from aclgrad.errors import ToolkitError
-from aclgrad.project.building import combinations
 from aclgrad.runtime.toolkit import sim_root
 from aclgrad.spec import definition
 from aclgrad.spec.definition import Definition
@@ -110,8 +109,8 @@ def _on(spec: OpSpec, family: Family, op: Definition, head: str) -> Iterator[str
         kinds = [item.kind == "optional" for item in items]
         if kinds != [item.kind == "optional" for item in wanted_items]:
             yield f"{head} {on} in which {what} are optional"
-    rows = combinations(op)
-    variants = combinations(want)
+    rows = op.rows()
+    variants = want.rows()
     if sorted(rows) != sorted(variants):
         yield f"{head} {on} in the dtypes: {_rows(rows)} and {_rows(variants)}"
     attrs, own = (

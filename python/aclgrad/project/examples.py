@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from aclgrad.common import temporary
-from aclgrad.project.cmake import need_tool
+from aclgrad.project.build_tools import need_tool
 from aclgrad.project.single_file import DEFAULT_ARCH, Ended, compiler, run_program
 from aclgrad.project.sources import SourcesError
 from aclgrad.runtime.toolkit import sim_root

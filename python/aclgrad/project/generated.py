@@ -28,6 +28,7 @@ from aclgrad.project.inputs import (
     other_way,
     styles,
 )
+from aclgrad.project.isolation import CRASHED, SLOW
 from aclgrad.runtime.toolkit import sim_root
 from aclgrad.spec import dtypes
 from aclgrad.spec.definition import Definition
@@ -53,7 +54,7 @@ _ENOUGH = 5
 _PIECES = 3
 """Copies by one core to one output after which it is known to have had several tiles."""
 
-REFUSED, CLEAN, FAULTY, CRASHED, SLOW = "refused", "clean", "finding", "crashed", "timed out"
+REFUSED, CLEAN, FAULTY = "refused", "clean", "finding"
 
 
 @dataclass(frozen=True)

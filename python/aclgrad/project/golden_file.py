@@ -22,8 +22,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aclgrad.project.sources import Sources, SourcesError, snake_case
+from aclgrad.project.sources import Sources, SourcesError
 from aclgrad.spec.definition import Definition
+from aclgrad.spec.naming import snake_case
 from aclgrad.testing.api import OwnCase
 
 Array = NDArray[Any]

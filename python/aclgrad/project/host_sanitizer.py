@@ -21,8 +21,8 @@ from aclgrad.common import temporary
 from aclgrad.common.files import FileError, text_of
 from aclgrad.errors import ToolkitError
 from aclgrad.findings import Finding, Place, Run
+from aclgrad.findings.finding import finding_from_json
 from aclgrad.project import building
-from aclgrad.project.checking import finding_from_json
 from aclgrad.project.sources import Sources
 from aclgrad.spec.definition import Definition, Registered
 from aclgrad.spec.soc import Family

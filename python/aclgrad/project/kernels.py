@@ -18,20 +18,14 @@ from typing import Any
 from aclgrad.codegen.render import render, write_if_different
 from aclgrad.common.files import text_of
 from aclgrad.common.locks import alone
+from aclgrad.project.compile_step import Step
 from aclgrad.project.compiler import DEVICE_CODE, Compiler
 from aclgrad.project.definition_rules import check_kernel_file
 from aclgrad.project.entry import Entry, entries, instances_of, with_closed_asserts
-from aclgrad.project.sources import (
-    DEVICE_TYPES,
-    Kernel,
-    SourcesError,
-    Step,
-    numpy_name,
-    simulator_stem,
-    snake_case,
-)
+from aclgrad.project.sources import DEVICE_TYPES, Kernel, SourcesError, numpy_name
 from aclgrad.project.tiling import tiling_classes, tiling_structs
 from aclgrad.spec.definition import Definition, Registered
+from aclgrad.spec.naming import simulator_stem, snake_case
 from aclgrad.spec.soc import ARCHITECTURE_WORDS
 
 _KERNEL_HEADERS = ("kernel_operator.h",)

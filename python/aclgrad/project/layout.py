@@ -18,14 +18,8 @@ from aclgrad.common.files import check_regular
 from aclgrad.project import launch_lists
 from aclgrad.project.definition_rules import unregistered
 from aclgrad.project.repository import SKIPPED, include_roots, repository_of, walk
-from aclgrad.project.sources import (
-    OTHER_ARCHITECTURE,
-    Sources,
-    SourcesError,
-    code,
-    shared_files,
-    snake_case,
-)
+from aclgrad.project.sources import OTHER_ARCHITECTURE, Sources, SourcesError, code, shared_files
+from aclgrad.spec.naming import snake_case
 
 
 class Kind(str, Enum):

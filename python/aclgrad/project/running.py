@@ -7,7 +7,6 @@ import ctypes as c
 import itertools
 import json
 import math
-import mmap
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,8 +21,9 @@ from aclgrad.findings import ERROR, Finding
 from aclgrad.project import building, foreign, handles
 from aclgrad.project.api import Function
 from aclgrad.project.handles import Call
+from aclgrad.project.isolation import enter
 from aclgrad.project.layout import locate
-from aclgrad.project.sources import Sources, SourcesError, snake_case
+from aclgrad.project.sources import Sources, SourcesError
 from aclgrad.project.words import (
     Array,
     OutputWord,
@@ -40,20 +40,8 @@ from aclgrad.runtime.library import AttrC, TensorDescC
 from aclgrad.runtime.memory import Buffer, Tensor
 from aclgrad.spec import dtypes
 from aclgrad.spec.definition import Definition
+from aclgrad.spec.naming import snake_case
 from aclgrad.spec.soc import DEFAULT_SOC, family_of
-
-_STAGE = mmap.mmap(-1, 512)
-"""The code of others that a process is in; its parent reads it when that has ended the process."""
-
-
-def enter(where: str) -> None:
-    """Say which code of others runs now."""
-    _STAGE[:] = where.encode()[: len(_STAGE)].ljust(len(_STAGE), b"\0")
-
-
-def entered() -> str:
-    """What a child has said last."""
-    return _STAGE[:].rstrip(b"\0").decode("utf-8", "replace") or "op_host or in the kernel"
 
 
 class HostTensorC(c.Structure):

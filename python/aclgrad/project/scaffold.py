@@ -18,8 +18,9 @@ from aclgrad.common import files
 from aclgrad.errors import AclgradError
 from aclgrad.project import building, golden_file, running, vscode
 from aclgrad.project.layout import locate
-from aclgrad.project.sources import SourcesError, snake_case
+from aclgrad.project.sources import SourcesError
 from aclgrad.spec.definition import Definition
+from aclgrad.spec.naming import snake_case
 from aclgrad.spec.soc import family_of
 
 

@@ -14,10 +14,11 @@ import numpy as np
 
 from aclgrad.common import callables
 from aclgrad.errors import AclnnError
-from aclgrad.project.sources import numpy_name, snake_case
+from aclgrad.project.sources import numpy_name
 from aclgrad.project.words import OutputWord, Tensors
 from aclgrad.spec import dtypes
 from aclgrad.spec.definition import AttrDef, Definition, Param
+from aclgrad.spec.naming import snake_case
 
 _P = inspect.Parameter
 _TYPES: dict[str, Any] = {"Int": int, "Float": float, "Bool": bool, "String": str}

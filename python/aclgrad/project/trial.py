@@ -19,21 +19,23 @@ from numpy.typing import NDArray
 
 from aclgrad.errors import AclnnError
 from aclgrad.findings import ERROR
+from aclgrad.findings.finding import finding_from_json
 from aclgrad.golden.limits import Tolerance
 from aclgrad.golden.precision import Element, Report, compare, measure
 from aclgrad.project import building, golden_file, running
-from aclgrad.project.checking import finding_from_json, isolated
 from aclgrad.project.definition_places import with_definition
 from aclgrad.project.definition_rules import inference_place
 from aclgrad.project.golden_file import GoldenError, GoldenFile, ShapeError
 from aclgrad.project.grid import ProjectCase
+from aclgrad.project.isolation import isolated
 from aclgrad.project.layout import locate
-from aclgrad.project.sources import SourcesError, snake_case
+from aclgrad.project.sources import SourcesError
 from aclgrad.project.tiling_fields import unset_tiling
 from aclgrad.runtime import open_device
 from aclgrad.runtime.device import Device
 from aclgrad.runtime.library import LaunchStats
 from aclgrad.spec.definition import Definition, Registered
+from aclgrad.spec.naming import snake_case
 from aclgrad.spec.soc import family_of
 from aclgrad.testing.picture import Picture, draw, from_json
 from aclgrad.testing.run import Outcome, UnsetTiling, behind, check_findings

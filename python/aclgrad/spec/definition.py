@@ -6,10 +6,14 @@ library of op_host registers (aclsimDescribeOps), from a package, or from a spec
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, cast
+
+_MOST_CHOICES = 64
+"""Choices of dtypes from sets that are looked at."""
 
 Kind = Literal["required", "optional", "dynamic"]
 Default = bool | int | float | str | list[Any] | None
@@ -80,6 +84,20 @@ class Definition(Params):
     def arguments(self) -> list[str]:
         """Names of the inputs, then of the attributes: what a golden takes."""
         return [*(item.name for item in self.inputs), *(attr.name for attr in self.attrs)]
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """The dtype columns: each is a kernel."""
+        columns = max((len(one.dtypes) for one in self.params if not one.any_of), default=1)
+        free = [one.dtypes if one.any_of else (None,) for one in self.params]
+        found: dict[tuple[str, ...], None] = {}
+        for choice in itertools.islice(itertools.product(*free), _MOST_CHOICES):
+            for column in range(columns):
+                row = tuple(
+                    chosen or (one.dtypes or ("DT_FLOAT",))[min(column, len(one.dtypes) - 1)]
+                    for chosen, one in zip(choice, self.params, strict=True)
+                )
+                found[row] = None
+        return list(found)
 
     def as_json(self) -> dict[str, Any]:
         """For another process; `parse` reads it."""

@@ -3,27 +3,38 @@
 
 import re
 
-_WORD = re.compile(r"[A-Z][a-z0-9]*")
 _OP_TYPE = re.compile(r"(?:[A-Z][a-z0-9]*)+")
 _STEM = re.compile(r"[a-z][a-z0-9]*(?:_[a-z][a-z0-9]*)*")
 
 
 def op_stem(op_type: str) -> str:
-    """File stem of an OpType: ``SoftmaxGrad`` -> ``softmax_grad``.
-
-    Each capital starts a word. Runs stay apart (``RecomputeWUFwd`` -> ``recompute_w_u_fwd``), so
-    that the rule
-    has an inverse and one operator never gets two spellings.
+    """File stem of an OpType of ours, which is spelled in one way: ``SoftmaxGrad`` ->
+    ``softmax_grad``.
     """
     if not _OP_TYPE.fullmatch(op_type):
         raise ValueError(
             f"OpType: got {op_type!r}, want PascalCase letters and digits, e.g. SoftmaxGrad"
         )
-    return "_".join(word.lower() for word in _WORD.findall(op_type))
+    return snake_case(op_type)
+
+
+def snake_case(op_type: str) -> str:
+    """File stem of an operator type as CANN's tools spell it: ``RecomputeWUFwd`` ->
+    ``recompute_wu_fwd``, ``AccumulateNV2`` -> ``accumulate_nv2``. A run of capitals is one word.
+    """
+    text = re.sub(r"([A-Z0-9]+)([A-Z][a-z])", r"\1_\2", op_type)
+    return re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", text).lower()
+
+
+def simulator_stem(op_type: str) -> str:
+    """The folder and entry that the simulator looks for: every capital starts a word, so that
+    ``RecomputeWUFwd`` -> ``recompute_w_u_fwd``.
+    """
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", op_type).lower()
 
 
 def op_type(stem: str) -> str:
-    """Return the OpType of a file stem; the inverse of `op_stem`."""
+    """Return an OpType of a file stem: the one in which each word has one capital."""
     if not _STEM.fullmatch(stem):
         raise ValueError(f"operator stem: got {stem!r}, want lower snake_case, e.g. softmax_grad")
     return "".join(word.capitalize() for word in stem.split("_"))

@@ -21,7 +21,7 @@ from aclgrad.common.locks import alone
 from aclgrad.common.sums import content
 from aclgrad.errors import ToolkitError
 from aclgrad.profiling.calibration import process
-from aclgrad.project.cmake import find_compiler, need_tool
+from aclgrad.project.build_tools import find_compiler, need_tool
 from aclgrad.project.toolchain import toolchain
 from aclgrad.runtime.toolkit import sim_root
 
