@@ -37,10 +37,14 @@ import compatibility_golden
 from aclgrad.campaign import cluster
 from aclgrad.common import files
 from aclgrad.common.cache import root as cache_root
-from aclgrad.project import building, checking, inputs, layout
-from aclgrad.project.compile_step import diagnose
-from aclgrad.project.layout import locate
-from aclgrad.project.sources import SourcesError, numpy_name
+from aclgrad.project.building import operator_build
+from aclgrad.project.building.compile_step import diagnose
+from aclgrad.project.cases import made_inputs
+from aclgrad.project.checks import operator_check
+from aclgrad.project.reading import layout
+from aclgrad.project.reading.layout import locate
+from aclgrad.project.reading.sources import SourcesError, numpy_name
+from aclgrad.project.running.isolation import first_reason
 from aclgrad.runtime.toolkit import sim_root
 from aclgrad.spec.definition import Definition
 from aclgrad.spec.soc import family
@@ -183,7 +187,7 @@ def build_alone(kernel: Kernel, result: dict[str, Any]) -> None:
         errors = [line for line in done.stderr.splitlines() if "error: " in line]
         result["why"] = (errors or done.stderr.splitlines() or ["?"])[0].removeprefix("error: ")
     else:
-        result["ran"], result["why"] = checking.REFUSED, "a kernel file: built, not run"
+        result["ran"], result["why"] = operator_check.REFUSED, "a kernel file: built, not run"
 
 
 def fingerprint(kernel: Kernel) -> str:
@@ -199,7 +203,7 @@ def fingerprint(kernel: Kernel) -> str:
 def toolkit_fingerprint() -> str:
     """Changes with the simulator's headers and libraries, and with the code that builds."""
     digest = hashlib.sha256()
-    own = sorted(Path(building.__file__).parent.rglob("*.py"))
+    own = sorted(Path(operator_build.__file__).parent.parent.rglob("*.py"))
     made = [*(sim_root() / "include").rglob("*.h"), *(sim_root() / "lib64").glob("*.so")]
     for path in [*sorted(made), *own]:
         digest.update(path.read_bytes())
@@ -276,20 +280,20 @@ def attempt(kernel: Kernel, cache: Path, unit_tests: bool) -> dict[str, Any]:
         # Tiling for other architectures is no part of the question.
         host = tuple(path for path in sources.host if path in sources.host_for(2201)[0])
         sources = dataclasses.replace(sources, name=kernel.source.stem, host=host, helpers=())
-        builder = building.Builder(
+        builder = operator_build.Builder(
             sources, family(kernel.soc), optimise="-O0", debug="-g1", jobs=1, cache=cache
         )
         with alone(cache, kernel.folder):
             described = builder.build_host()
         result["host"] = True
-        ops = building.runnable(described, sources, builder.soc)
+        ops = operator_build.runnable(described, sources, builder.soc)
         op = next((op for op in ops if builder.kernel_source(op) == kernel.source), None)
         if op is None:
             raise SourcesError(
                 f"{kernel.source.name} belongs to none of {', '.join(op.type for op in ops)}"
             )
         result["op"] = op.type
-        row = checking.prefer_float(builder.combinations(op))
+        row = operator_check.prefer_float(builder.combinations(op))
         result["dtypes"] = [*map(numpy_name, row)]
         builder.build_kernel(builder.kernel(op, row), described)
         result["kernel"] = True
@@ -312,28 +316,28 @@ def attempt(kernel: Kernel, cache: Path, unit_tests: bool) -> dict[str, Any]:
 
 def run(
     kernel: Kernel,
-    builder: building.Builder,
+    builder: operator_build.Builder,
     op: Definition,
     row: tuple[str, ...],
     result: dict[str, Any],
 ) -> None:
     """Run a built kernel on generated inputs until a case is clean, and compare that one."""
-    outcomes = checking.run_cases(
+    outcomes = operator_check.run_cases(
         builder,
         op,
         row,
-        inputs.cases(op, row),
+        made_inputs.cases(op, row),
         soc=SOCS[kernel.soc],
         judge=compatibility_golden.judge,
         seconds=LIMIT,
     )
-    best = checking.best(outcomes)
+    best = operator_check.best(outcomes)
     if best is None:
         result["why"] = "no case fits its definition"
         return
     result["ran"], result["case"], result["match"] = best.status, best.label, best.verdict
-    if best.status != checking.CLEAN:
-        why = checking.first_reason(best.message)
+    if best.status != operator_check.CLEAN:
+        why = first_reason(best.message)
         result["why"] = why.replace(f"{kernel.folder}{os.sep}", "")
     for found in best.errors[:1]:
         place = Path(found.at.file).name if found.at.file else "?"
@@ -434,10 +438,10 @@ class Figures:
             len(rows),
             sum(row["host"] for row in rows),
             len(built),
-            ran[checking.CLEAN],
-            ran[checking.FAULTY],
-            ran[checking.REFUSED] + ran[""],
-            ran[checking.CRASHED] + ran[checking.SLOW],
+            ran[operator_check.CLEAN],
+            ran[operator_check.FAULTY],
+            ran[operator_check.REFUSED] + ran[""],
+            ran[operator_check.CRASHED] + ran[operator_check.SLOW],
             sum(match.startswith("matched") for match in matches),
             sum(match == "matched by its unit test" for match in matches),
             sum(match.startswith("mismatched") for match in matches),
@@ -567,7 +571,7 @@ _REFUSALS = (
 def _wrong(results: Mapping[str, dict[str, Any]]) -> list[str]:
     """What built and did not come to a result."""
     lines: list[str] = []
-    ended = (checking.CRASHED, checking.SLOW)
+    ended = (operator_check.CRASHED, operator_check.SLOW)
     items = [
         f"* {name}: {escape(result['why'])[:200]}"
         for name, result in sorted(results.items())
@@ -580,7 +584,7 @@ def _wrong(results: Mapping[str, dict[str, Any]]) -> list[str]:
         result["why"]
         for result in results.values()
         if result["kernel"]
-        and result["ran"] in (checking.REFUSED, "")
+        and result["ran"] in (operator_check.REFUSED, "")
         and not result["why"].startswith("a kernel file")
     ]
     if refused or alone:
@@ -716,7 +720,7 @@ def main() -> int:
 
     def settled(kernel: Kernel) -> bool:
         result = known.get(kernel.name, {})
-        good = result.get("ran") == checking.CLEAN and not result["match"].startswith("mis")
+        good = result.get("ran") == operator_check.CLEAN and not result["match"].startswith("mis")
         if good and options.unit_tests and not result["match"] and "unit test" not in result:
             good = not unit_tests_of(kernel)
         same = result.get("toolkit") == toolkit or (good and not options.again)

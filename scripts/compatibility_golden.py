@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aclgrad.golden import precision
-from aclgrad.project.inputs import Case
-from aclgrad.project.running import Result
+from aclgrad.project.cases.made_inputs import Case
+from aclgrad.project.running.operator_call import Result
 from aclgrad.spec.definition import Definition
 
 Array = NDArray[Any]

@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 from aclgrad.common import files
@@ -62,16 +62,20 @@ def imports(package: Path = PACKAGE) -> Graph:
     }
 
 
-def room(module: str) -> str:
-    """The room a module lives in."""
-    return module.partition(".")[0]
+def room(module: str, known: Collection[str]) -> str:
+    """The room a module lives in: the nearest folder of the ``known`` modules. A module at the top
+    is one of its own.
+    """
+    inside, _, _ = module.rpartition(".")
+    here = any(name.startswith(f"{module}.") for name in known)
+    return module if here or not inside else inside
 
 
 def between_rooms(graph: Graph) -> Graph:
     """The same for rooms."""
     rooms: Graph = {}
     for name, wanted in graph.items():
-        rooms.setdefault(room(name), set()).update(room(other) for other in wanted)
+        rooms.setdefault(room(name, graph), set()).update(room(other, graph) for other in wanted)
     return {name: wanted - {name} for name, wanted in rooms.items()}
 
 

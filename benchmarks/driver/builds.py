@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from aclgrad.ops import all_specs
-from aclgrad.project.cmake import build
+from aclgrad.project.checkout.cmake_build import build
 from aclgrad.runtime.toolkit import checkout
 
 Row = dict[str, Any]

@@ -18,8 +18,8 @@ from aclgrad.common import files
 from aclgrad.errors import AclgradError
 from aclgrad.findings.finding import Finding
 from aclgrad.profiling.calls import profiling
-from aclgrad.project import running
-from aclgrad.project.sources import SourcesError
+from aclgrad.project.reading.sources import SourcesError
+from aclgrad.project.running import operator_call
 from aclgrad.runtime import open_device
 from driver import modelled, values
 from driver.cases import SOC, Case, Peer, PublicKernel
@@ -53,7 +53,7 @@ def measure(public: PublicKernel, checkout: Path, case: Case, soc: str = SOC) ->
     inputs = [[values.whole(case, name)] for name in public.inputs]
     try:
         with profiling(device):
-            result = running.run(
+            result = operator_call.run(
                 str(checkout / public.path),
                 inputs,
                 words,

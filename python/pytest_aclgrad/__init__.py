@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from aclgrad.project.grid import ProjectCase
-    from aclgrad.project.trial import Subject
+    from aclgrad.project.cases.case_runs import Subject
+    from aclgrad.project.cases.grid import ProjectCase
     from aclgrad.testing.run import Outcome
 
 _SUFFIX = "_golden.py"
@@ -71,11 +71,11 @@ class CaseTest(pytest.Item):
 
     def runtest(self) -> None:
         """Build what the case needs, run it in a process of its own and judge it."""
-        from aclgrad.project import trial
+        from aclgrad.project.cases import case_runs
 
         _build(self.config, self.subject, self.case)
         options = _options(self.config, self.subject.path)
-        done = trial.run(self.subject, [self.case], options, whole=False)
+        done = case_runs.run(self.subject, [self.case], options, whole=False)
         if done.refused:
             pytest.skip(f"{self.subject.stem} does not take it: {done.refused[0][1]}")
         outcome = done.outcomes[0]
@@ -139,13 +139,13 @@ def explain(subject: Subject, outcome: Outcome, options: Any) -> str:
 
 
 def _options(config: pytest.Config, path: str) -> Any:
-    from aclgrad.project import trial
-    from aclgrad.project.auto_sync import assume
-    from aclgrad.project.request import soc_name
+    from aclgrad.project.cases import case_runs
+    from aclgrad.project.reading.auto_sync import assume
+    from aclgrad.project.reading.command_words import soc_name
 
     soc = soc_name(config.getoption("--aclgrad-soc"))
     sync = assume(path, soc, config.getoption("--aclgrad-autosync")).value
-    return trial.Options(soc, autosync=sync, chaos=config.getoption("--aclgrad-chaos"))
+    return case_runs.Options(soc, autosync=sync, chaos=config.getoption("--aclgrad-chaos"))
 
 
 class _Alone:
@@ -168,22 +168,22 @@ class _Alone:
 
 
 def _subjects(config: pytest.Config, folder: Path) -> list[Subject]:
-    from aclgrad.project import trial
-    from aclgrad.project.request import soc_name
+    from aclgrad.project.cases import case_runs
+    from aclgrad.project.reading.command_words import soc_name
 
     key = ("subjects", str(folder))
     known = config.stash[_TESTS]
     if key not in known:
         with _Alone(folder):
             soc = soc_name(config.getoption("--aclgrad-soc"))
-            known[key] = trial.subjects(str(folder), soc)
+            known[key] = case_runs.subjects(str(folder), soc)
     found: list[Subject] = known[key]
     return found
 
 
 def _cases(config: pytest.Config, path: Path) -> tuple[Subject, Sequence[ProjectCase]]:
     from aclgrad.errors import AclgradError
-    from aclgrad.project import grid
+    from aclgrad.project.cases import grid
 
     try:
         subjects = _subjects(config, path.parent)

@@ -19,7 +19,7 @@ from typing import Any
 from aclgrad.campaign import cluster
 from aclgrad.errors import AclgradError
 from aclgrad.ops import all_specs, find
-from aclgrad.project import sanitize
+from aclgrad.project.checkout import instrumented_build
 from aclgrad.spec.op_spec import OpSpec
 from fuzz import leaks
 from fuzz.draw import Drawn, draw
@@ -174,7 +174,11 @@ def drive(
             print(f"{text}, {len(outcome.failures)} failures", flush=True)
 
     words = [f"{name}={value}" for name, value in leaks.EXACT.items()]
-    before = sanitize.command_line(sanitize.Sanitizer(args.sanitize), []) if args.sanitize else []
+    before = (
+        instrumented_build.command_line(instrumented_build.Sanitizer(args.sanitize), [])
+        if args.sanitize
+        else []
+    )
     cluster.each(
         call, pieces, done,
         path=[Path(__file__).resolve().parents[1], *path],

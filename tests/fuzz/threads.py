@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from aclgrad.errors import AclgradError
-from aclgrad.project import sanitize
-from aclgrad.project.sanitize import Sanitizer
+from aclgrad.project.checkout import instrumented_build
+from aclgrad.project.checkout.instrumented_build import Sanitizer
 from aclgrad.runtime.toolkit import checkout, find_toolkit
 
 _PROGRAM = Path(__file__).with_suffix(".cpp")
@@ -41,7 +41,7 @@ def run(
     """Run the program once; returns what is wrong, with the command that repeats it."""
     command = [str(program), str(threads), str(steps), str(seed)]
     if sanitizer:
-        command = sanitize.command_line(sanitizer, command)
+        command = instrumented_build.command_line(sanitizer, command)
     try:
         done = subprocess.run(
             command, capture_output=True, text=True, timeout=_TIME_LIMIT, check=False,
@@ -72,7 +72,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         root = checkout()
         if sanitizer and root is not None:
-            toolkit = sanitize.build_folder(root, sanitizer) / "toolkit"
+            toolkit = instrumented_build.build_folder(root, sanitizer) / "toolkit"
         else:
             toolkit = find_toolkit("sim").root
         with tempfile.TemporaryDirectory() as folder:

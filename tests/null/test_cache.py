@@ -13,8 +13,8 @@ import pytest
 from aclgrad.common import cache
 from aclgrad.errors import ToolkitError
 from aclgrad.headers import check
-from aclgrad.project import compiler as project_compiler
-from aclgrad.project.sources import Sources
+from aclgrad.project.building import compiler as project_compiler
+from aclgrad.project.reading.sources import Sources
 from aclgrad.runtime.toolkit import checkout
 from aclgrad.spec.soc import FAMILIES
 

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from aclgrad.project import generated, inputs
+from aclgrad.project.cases import made_inputs
+from aclgrad.project.checks import exploration
 from aclgrad.spec.definition import AttrDef, Definition, Param
 
 
@@ -22,7 +23,7 @@ def op(name: str, *, type_: str = "Any", attrs: tuple[tuple[str, int], ...] = ()
 
 def integers(definition: Definition) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """The tensor and the integers of every case."""
-    for case in inputs.cases(definition, ("DT_FLOAT", "DT_INT32", "DT_FLOAT")):
+    for case in made_inputs.cases(definition, ("DT_FLOAT", "DT_INT32", "DT_FLOAT")):
         yield case.inputs[0][0], case.inputs[1][0]
 
 
@@ -75,7 +76,7 @@ def test_ends_of_rows_ascend() -> None:
 def reals(*names: str) -> Iterator[list[np.ndarray]]:
     """The tensors of every case of an operator of floats."""
     definition = dataclasses.replace(op("none"), inputs=tuple(map(Param, names)))
-    for case in inputs.cases(definition, ("DT_FLOAT",) * (len(names) + 1)):
+    for case in made_inputs.cases(definition, ("DT_FLOAT",) * (len(names) + 1)):
         yield [param[0] for param in case.inputs]
 
 
@@ -90,10 +91,10 @@ def test_names_say_what_numbers_may_be() -> None:
         assert set(mask.reshape(-1)) <= {0, 1}
 
 
-def made(definition: Definition, **recipe: Any) -> inputs.Case:
+def made(definition: Definition, **recipe: Any) -> made_inputs.Case:
     """A case of 8 rows."""
     row = ("DT_FLOAT", "DT_INT32", "DT_FLOAT")
-    return inputs.made(definition, row, inputs.Recipe((8, 64), **recipe))
+    return made_inputs.made(definition, row, made_inputs.Recipe((8, 64), **recipe))
 
 
 def test_what_is_invented_is_said() -> None:
@@ -102,12 +103,12 @@ def test_what_is_invented_is_said() -> None:
     assert case.values == ("index was drawn from [0, 8) and sorted",)
     assert case.shapes == ("index has the shape [4]",)
     row = ("DT_FLOAT",) * 3
-    plain = inputs.made(op("w"), row, inputs.Recipe((8, 64)))
+    plain = made_inputs.made(op("w"), row, made_inputs.Recipe((8, 64)))
     assert not plain.invented
     for name in ("index", "lengths", "cu_seqlens"):
         drawn, again, ones, zeros = (
             made(op(name), style="gathered", values=values).inputs[1][0]
-            for values in ("drawn", *inputs.DRAWS)
+            for values in ("drawn", *made_inputs.DRAWS)
         )
         assert drawn.shape == again.shape and not zeros.any()
         assert ones.any() and ones.max() == 1 and ones.sum() <= 8
@@ -117,32 +118,34 @@ def test_what_is_invented_is_said() -> None:
 
 def test_shapes_cover_the_classes() -> None:
     """Of float32 on 48 cores, and more elements than UB holds."""
-    found = generated.shapes(4, 48)
+    found = exploration.shapes(4, 48)
     sizes = {int(np.prod(shape)) for shape in found}
     assert {1, 7, 8, 9, 1009} <= sizes and {len(shape) for shape in found} == {1, 2, 3, 4}
     assert any(shape[0] == 1 and shape[-1] % 8 for shape in found if len(shape) == 2)
     assert any(shape[0] > 3 * 48 for shape in found) and any(1 < shape[0] < 48 for shape in found)
-    brief = generated.shapes(2, 48, True)
+    brief = exploration.shapes(2, 48, True)
     assert any(shape[-1] % 16 for shape in brief) and len(brief) < 5
     for base in ((1,), (8, 64), (2, 16, 8, 8)):
-        *_, last = generated.ladder(base, 4, 48, 196352)
+        *_, last = exploration.ladder(base, 4, 48, 196352)
         assert np.prod(last) * 4 > 48 * 196352 and len(last) == len(base)
 
 
 def _explored(
-    monkeypatch: pytest.MonkeyPatch, takes: Callable[[inputs.Case], bool]
-) -> tuple[set[str], generated.Tried]:
+    monkeypatch: pytest.MonkeyPatch, takes: Callable[[made_inputs.Case], bool]
+) -> tuple[set[str], exploration.Tried]:
     """The styles of cases with several elements that ran, of an operator that takes some."""
-    monkeypatch.setattr(generated, "chip", lambda soc: (48, 196352))
+    monkeypatch.setattr(exploration, "chip", lambda soc: (48, 196352))
 
-    def run(given: Sequence[inputs.Case]) -> list[generated.Outcome]:
+    def run(given: Sequence[made_inputs.Case]) -> list[exploration.Outcome]:
         return [
-            generated.Outcome(case.label, generated.CLEAN if takes(case) else generated.REFUSED)
+            exploration.Outcome(
+                case.label, exploration.CLEAN if takes(case) else exploration.REFUSED
+            )
             for case in given
         ]
 
     row = ("DT_FLOAT", "DT_INT32", "DT_FLOAT")
-    tried = generated.explore(op("index"), row, "Ascend910B2", run, run, fast=True)
+    tried = exploration.explore(op("index"), row, "Ascend910B2", run, run, fast=True)
     ran = {
         case.recipe.style
         for case, outcome in zip(tried.cases, tried.outcomes, strict=True)
@@ -154,7 +157,7 @@ def _explored(
 def test_one_element_says_nothing_of_a_style(monkeypatch: pytest.MonkeyPatch) -> None:
     """An index of 4 goes with one element of x, and with no more."""
 
-    def alike(case: inputs.Case) -> bool:
+    def alike(case: made_inputs.Case) -> bool:
         x, index = case.inputs[0][0], case.inputs[1][0]
         return bool(x.size == 1 or x.shape == index.shape)
 
@@ -165,12 +168,12 @@ def test_one_element_says_nothing_of_a_style(monkeypatch: pytest.MonkeyPatch) ->
 def test_shapes_that_are_refused_count(monkeypatch: pytest.MonkeyPatch) -> None:
     """An operator that takes but the first shape that it is asked for."""
 
-    def first(case: inputs.Case) -> bool:
-        return bool(case.inputs[0][0].shape == inputs.BASES[0])
+    def first(case: made_inputs.Case) -> bool:
+        return bool(case.inputs[0][0].shape == made_inputs.BASES[0])
 
     ran, tried = _explored(monkeypatch, first)
     assert ran == {"gathered"}
-    assert tried.refused == len(generated.shapes(4, 48, True)) + 1
+    assert tried.refused == len(exploration.shapes(4, 48, True)) + 1
 
 
 ROW_OF_FOUR = ("DT_FLOAT",) * 4
@@ -187,19 +190,19 @@ def _options() -> Definition:
 
 def test_every_switch_and_optional_input_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of an operator that takes one optional input, never both."""
-    monkeypatch.setattr(generated, "chip", lambda soc: (48, 196352))
+    monkeypatch.setattr(exploration, "chip", lambda soc: (48, 196352))
 
-    def run(given: Sequence[inputs.Case]) -> list[generated.Outcome]:
+    def run(given: Sequence[made_inputs.Case]) -> list[exploration.Outcome]:
         return [
-            generated.Outcome(
+            exploration.Outcome(
                 case.label,
-                generated.REFUSED if all(case.inputs[1:]) else generated.CLEAN,
-                pieces=generated._PIECES,
+                exploration.REFUSED if all(case.inputs[1:]) else exploration.CLEAN,
+                pieces=exploration._PIECES,
             )
             for case in given
         ]
 
-    tried = generated.explore(_options(), ROW_OF_FOUR, "Ascend910B2", run, run)
+    tried = exploration.explore(_options(), ROW_OF_FOUR, "Ascend910B2", run, run)
     taken = [
         case
         for case, outcome in zip(tried.cases, tried.outcomes, strict=True)

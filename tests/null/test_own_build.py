@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from aclgrad.errors import ToolkitError
-from aclgrad.project import cmake, own_build
-from aclgrad.project.build_tools import find_compiler
+from aclgrad.project.building.build_tools import find_compiler
+from aclgrad.project.checkout import cmake_build, ninja_by_content
 
 
 class Checkout:
@@ -63,13 +63,13 @@ class Checkout:
 
     def build(self, *ops: str) -> int:
         """Build and return the number of steps."""
-        shared, cmake._SHARED_TARGETS = cmake._SHARED_TARGETS, ()
+        shared, cmake_build._SHARED_TARGETS = cmake_build._SHARED_TARGETS, ()
         try:
-            made = cmake._build(
+            made = cmake_build._build(
                 self.root, self.folder, ops, False, None, 2, lambda done, total, text: None
             )
         finally:
-            cmake._SHARED_TARGETS = shared
+            cmake_build._SHARED_TARGETS = shared
         return made.steps
 
     def says(self, program: str = "one") -> int:
@@ -160,7 +160,7 @@ def test_flags_and_another_compiler(checkout: Checkout, monkeypatch: pytest.Monk
 
 def test_killed_before_anything_is_written_down(checkout: Checkout) -> None:
     """Without sums, or with those of an earlier build, what was written since is made again."""
-    manifest = checkout.folder / own_build.MANIFEST
+    manifest = checkout.folder / ninja_by_content.MANIFEST
     whole = manifest.read_bytes()
     checkout.write("value.h", "#define VALUE 2\n", old=True)
     manifest.unlink()
@@ -175,6 +175,8 @@ def test_killed_before_anything_is_written_down(checkout: Checkout) -> None:
 
 
 def test_what_differs_is_named(checkout: Checkout) -> None:
-    assert own_build.changed_since(checkout.folder, checkout.root) == []
+    assert ninja_by_content.changed_since(checkout.folder, checkout.root) == []
     checkout.write("value.h", "#define VALUE 2\n", old=True)
-    assert own_build.changed_since(checkout.folder, checkout.root) == [checkout.root / "value.h"]
+    assert ninja_by_content.changed_since(checkout.folder, checkout.root) == [
+        checkout.root / "value.h"
+    ]

@@ -17,9 +17,9 @@ from aclgrad import cli
 from aclgrad.cli import lines
 from aclgrad.cli.common import progress
 from aclgrad.cli.lines import Lines
-from aclgrad.project.building import Builder
-from aclgrad.project.cmake import step_name
-from aclgrad.project.sources import Kernel
+from aclgrad.project.building.operator_build import Builder
+from aclgrad.project.checkout.cmake_build import step_name
+from aclgrad.project.reading.sources import Kernel
 
 real = os.write
 COMMON = Path(__file__).parents[2] / "scripts" / "common.sh"

@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 from aclgrad.common import rebuild, sums
-from aclgrad.project.compile_step import Step
-from aclgrad.project.toolchain import read_depfile, toolchain
+from aclgrad.project.building.compile_step import Step
+from aclgrad.project.building.toolchain import read_depfile, toolchain
 
 COMPILER = shutil.which("g++") or "c++"
 DAY = 86_400

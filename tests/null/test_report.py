@@ -17,7 +17,7 @@ import xmlschema
 
 from aclgrad.golden.precision import Report
 from aclgrad.ops import all_specs, find
-from aclgrad.project.grid import ProjectCase
+from aclgrad.project.cases.grid import ProjectCase
 from aclgrad.reporting import histogram, html, junit, report, table
 from aclgrad.reporting.report import Conditions
 from aclgrad.spec.cases import Case

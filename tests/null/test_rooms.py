@@ -37,13 +37,45 @@ def test_circles_are_seen(tmp_path: Path) -> None:
     assert rooms.circle(rooms.imports(package)) == ["cases", "spec", "checks", "cases"]
 
 
-@pytest.mark.parametrize("name", sorted({rooms.room(name) for name in GRAPH if "." in name}))
+def test_circles_of_rooms_within_rooms_are_seen(tmp_path: Path) -> None:
+    package = tmp_path / "aclgrad"
+    for name, text in (
+        ("a/__init__.py", ""),
+        ("a/one/__init__.py", ""),
+        ("a/one/x.py", "from aclgrad.a.two import y\n"),
+        ("a/two/__init__.py", ""),
+        ("a/two/y.py", ""),
+        ("a/two/z.py", "import aclgrad.a.one.x\n"),
+    ):
+        path = package / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    graph = rooms.imports(package)
+    assert rooms.circle(graph) == []
+    assert rooms.circle(rooms.between_rooms(graph)) == ["a.one", "a.two", "a.one"]
+
+
+ROOMS = sorted({rooms.room(name, GRAPH) for name in GRAPH if "." in name})
+
+
+@pytest.mark.parametrize("name", ROOMS)
 def test_docstring_says_what_a_room_imports(name: str) -> None:
-    text = ast.get_docstring(ast.parse((rooms.PACKAGE / name / "__init__.py").read_text("utf-8")))
+    path = rooms.PACKAGE / name.replace(".", "/") / "__init__.py"
+    text = ast.get_docstring(ast.parse(path.read_text("utf-8")))
     assert text and "May import: " in text, name
     allowed = text.partition("May import: ")[2]
     missing = {f"``{other}``" for other in rooms.between_rooms(GRAPH)[name]}
     assert {word for word in missing if word not in allowed} == set()
+
+
+@pytest.mark.parametrize("name", [name for name in ROOMS if name.startswith("project.")])
+def test_rooms_are_small(name: str) -> None:
+    """What one looks for in a room is found by its files' names."""
+    files = [
+        path for module, path in rooms.modules().items() if rooms.room(module, GRAPH) == name
+    ]
+    assert len([path for path in files if path.name != "__init__.py"]) <= 12
+    assert sum(path.read_text("utf-8").count("\n") for path in files) <= 3000
 
 
 def test_picture_is_of_today() -> None:

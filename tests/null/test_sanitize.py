@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from aclgrad.errors import ToolkitError
-from aclgrad.project import sanitize
-from aclgrad.project.build_tools import find_tool
-from aclgrad.project.sanitize import Sanitizer, build_folder, command_line
+from aclgrad.project.building.build_tools import find_tool
+from aclgrad.project.checkout import instrumented_build
+from aclgrad.project.checkout.instrumented_build import Sanitizer, build_folder, command_line
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -30,9 +30,15 @@ def call(*words: object) -> subprocess.CompletedProcess[str]:
         (("-m", "aclgrad", "build", "--sanitize", "memory"), "'address', 'thread'"),
         (("-m", "aclgrad", "build", "--sanitize", "thread", "--device", "npu"), "leave out"),
         (("-m", "aclgrad", "build", "--sanitize", "thread", "./op"), "leave out"),
-        (("-m", "aclgrad.project.sanitize", "memory", "true"), "want address or thread"),
-        (("-m", "aclgrad.project.sanitize", "address"), "want address or thread and a command"),
-        (("-m", "aclgrad.project.sanitize"), "got 'nothing'"),
+        (
+            ("-m", "aclgrad.project.checkout.instrumented_build", "memory", "true"),
+            "want address or thread",
+        ),
+        (
+            ("-m", "aclgrad.project.checkout.instrumented_build", "address"),
+            "want address or thread and a command",
+        ),
+        (("-m", "aclgrad.project.checkout.instrumented_build"), "got 'nothing'"),
     ],
 )
 def test_unknown_words(words: Sequence[str], says: str) -> None:
@@ -65,7 +71,7 @@ def test_builds_have_folders_of_their_own() -> None:
 def test_a_build_that_is_not_there(
     sanitizer: Sanitizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sanitize, "checkout", lambda: tmp_path)
+    monkeypatch.setattr(instrumented_build, "checkout", lambda: tmp_path)
     with pytest.raises(ToolkitError, match=f"Next: aclgrad build --sanitize {sanitizer.value}"):
         command_line(sanitizer, ["true"])
 
@@ -77,7 +83,7 @@ def test_the_command_of_a_program(
     folder = build_folder(tmp_path, sanitizer)
     (folder / "toolkit/lib64").mkdir(parents=True)
     (folder / "toolkit/lib64/libascendcl.so").touch()
-    monkeypatch.setattr(sanitize, "checkout", lambda: tmp_path)
+    monkeypatch.setattr(instrumented_build, "checkout", lambda: tmp_path)
     monkeypatch.setenv("TSAN_OPTIONS", "verbosity=1")
     compiler = tmp_path / "compiler"
     compiler.write_text("#!/bin/sh\necho /libraries/${1#*=}\n")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from aclgrad.findings import Finding, Place
-from aclgrad.project.tiling_fields import fields_of, with_fields
+from aclgrad.project.cases.tiling_fields import fields_of, with_fields
 
 SOURCE = """\
 #include <cstdint>

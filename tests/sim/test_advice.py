@@ -14,7 +14,7 @@ from aclgrad.profiling.advice import Advice, advise, below_error, decides, exces
 from aclgrad.profiling.calls import profile_sources
 from aclgrad.profiling.profiled import Profiled, from_json
 from aclgrad.profiling.text import warnings
-from aclgrad.project import single_file
+from aclgrad.project.running import kernel_file
 from aclgrad.runtime.device import Device
 
 HERE = Path(__file__).parent / "advice"
@@ -78,7 +78,7 @@ def test_steps_of_layer_norm_agree(device: Device, step: int) -> None:
     wide = x.astype(np.float32)
     mean, rstd = wide.mean(1), 1 / wide.std(1)
     device.set_option("mode", "checked")
-    result = single_file.run_kernel(
+    result = kernel_file.run_kernel(
         HERE / "layer_norm_grad.cpp", [[dy], [x], [mean], [rstd], [gamma]],
         [f"{rows}x{cols}:fp16", f"{cols}:fp32=0", f"{cols}:fp32=0"], [f"rows={rows}"], soc=A2,
         blocks=20, tiling_key=step, open_device=lambda: device,

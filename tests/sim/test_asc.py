@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from aclgrad.project import single_file
-from aclgrad.project.examples import Outcome, read_example, run_example
-from aclgrad.project.sources import SourcesError
+from aclgrad.project.reading.sources import SourcesError
+from aclgrad.project.running import kernel_file
+from aclgrad.project.workspace.example_folders import Outcome, read_example, run_example
 from aclgrad.runtime import Device
 from aclgrad.spec.soc import family_of
 
@@ -128,7 +128,7 @@ def ascc(*words: object) -> subprocess.CompletedProcess[str]:
     """The compiler alone."""
     from aclgrad.runtime.toolkit import sim_root
 
-    command = [str(single_file.compiler(sim_root())), *map(str, words)]
+    command = [str(kernel_file.compiler(sim_root())), *map(str, words)]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
@@ -278,7 +278,7 @@ def test_program_on_another_soc(program: Path) -> None:
     assert ran.stdout == " on Ascend310P3: 0\n"
     refused = tool("run", program, ACLGRAD_SOC="Ascend910B2", ACLGRAD_SIM_MODE="checked")
     assert refused.returncode == 0, refused.stderr
-    built = single_file.build(program, family_of("Ascend910B2"))
+    built = kernel_file.build(program, family_of("Ascend910B2"))
     wrong = subprocess.run(
         [built], env={**os.environ, "ACLGRAD_SOC": "Ascend310P3"}, capture_output=True, text=True
     )
@@ -306,7 +306,7 @@ def test_kernel_file(kernel: Path, tmp_path: Path) -> None:
     np.testing.assert_array_equal(np.load(saved)["out0"], x.reshape(4, 16) * 0.5)
     # The same from a file, with blocks that write beyond.
     tiling = tmp_path / "tiling.bin"
-    tiling.write_bytes(single_file.parse_tiling("u32:16,1 f32:2").tobytes())
+    tiling.write_bytes(kernel_file.parse_tiling("u32:16,1 f32:2").tobytes())
     failed = tool("run", kernel, *words[:4], "--blocks", 5, "--tiling", tiling)
     assert failed.returncode == 1
     assert "gm-out-of-bounds" in failed.stderr and "scaled.cpp:22" in failed.stderr
@@ -335,14 +335,14 @@ def test_kernel_file_without_one_entry(tmp_path: Path) -> None:
     source = tmp_path / "two.cpp"
     source.write_text("__global__ void a(int* x) {}\n__global__ void b(int* x) {}\n")
     with pytest.raises(SourcesError, match="one named two; it has a, b"):
-        single_file.build(source, family_of(SOC))
+        kernel_file.build(source, family_of(SOC))
     source.write_text("template <typename T>\n__global__ void two(T* x) {}\n")
     with pytest.raises(SourcesError, match="the entry two is a template"):
-        single_file.build(source, family_of(SOC))
+        kernel_file.build(source, family_of(SOC))
 
 
 def test_values_are_placed_as_in_a_struct() -> None:
-    data = single_file.parse_tiling("u8:1 u32:2 u16:3 i64:-1 f32:0.5")
+    data = kernel_file.parse_tiling("u8:1 u32:2 u16:3 i64:-1 f32:0.5")
     want = np.zeros(1, np.dtype({"names": ["a", "b", "c", "d", "e"],
                                  "formats": ["u1", "u4", "u2", "i8", "f4"],
                                  "offsets": [0, 4, 8, 16, 24], "itemsize": 28}))  # fmt: skip
@@ -378,13 +378,13 @@ def merged(values: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("scene", LAYOUTS)
 def test_layouts_by_the_hosts_tiling(scene: int, width: int, tmp_path: Path) -> None:
     """Every scene of Transpose, with tiling of the same file."""
-    program = single_file.build(LIBRARY / "layouts.asc", family_of(SOC))
+    program = kernel_file.build(LIBRARY / "layouts.asc", family_of(SOC))
     shape = (48, 32) if scene == 7 else (2, 16 if scene == 2 else 3, 32, 16)
     values = np.arange(np.prod(shape), dtype=f"u{width}").reshape(shape)
     source, want = LAYOUTS[scene](values)
     np.ascontiguousarray(source).tofile(tmp_path / "in.bin")
     words = [str(program), str(scene), str(width), *map(str, shape)]
-    ended = single_file.run_program(words, folder=tmp_path)
+    ended = kernel_file.run_program(words, folder=tmp_path)
     assert ended.status == 0 and not ended.errors, ended.output
     got = np.fromfile(tmp_path / "out.bin", values.dtype)
     np.testing.assert_array_equal(got, want.reshape(-1))

@@ -14,9 +14,11 @@ import pytest
 
 import aclgrad
 from aclgrad.errors import AclnnError
-from aclgrad.project import building, hand_written, running
-from aclgrad.project.layout import locate
-from aclgrad.project.sources import SourcesError
+from aclgrad.project.building import operator_build
+from aclgrad.project.reading import handwritten_functions
+from aclgrad.project.reading.layout import locate
+from aclgrad.project.reading.sources import SourcesError
+from aclgrad.project.running import operator_call
 from aclgrad.spec.soc import family_of
 
 pytestmark = pytest.mark.usefixtures("no_packages")
@@ -57,9 +59,9 @@ def tool(*words: object) -> subprocess.CompletedProcess[str]:
 def test_what_its_arguments_are() -> None:
     """By the way from the function to the launch, as names have nothing in common."""
     sources = locate(LIBRARY / "math" / "affine")
-    builder = building.Builder(sources, family_of(SOC))
-    op = running.pick(builder.build_host()["ops"], sources)
-    (function,), others = hand_written.functions(op, sources.api)
+    builder = operator_build.Builder(sources, family_of(SOC))
+    op = operator_call.pick(builder.build_host()["ops"], sources)
+    (function,), others = handwritten_functions.functions(op, sources.api)
     assert (function.name, function.header) == ("aclnnScaledOffset", "aclnn_scaled_offset.h")
     assert [(a.source, a.index) for a in function.arguments] == [
         ("input", 1),
@@ -92,7 +94,7 @@ def test_a_tensor_before_a_number(tmp_path: Path) -> None:
         "attrs": [],
     }
     for files in (sorted(tmp_path.iterdir()), sorted(tmp_path.iterdir(), reverse=True)):
-        found, others = hand_written.functions(op, files)
+        found, others = handwritten_functions.functions(op, files)
         assert [function.name for function in found] == ["aclnnEqTensor", "aclnnEqScalar"]
         assert others == []
 
@@ -103,12 +105,12 @@ def test_it_runs(arrays: tuple[np.ndarray, np.ndarray]) -> None:
     """
     x, offset = (array.astype(np.float16) for array in arrays)
     path = str(LIBRARY / "math" / "affine")
-    result = running.run(path, [[x], [offset]], ["scale=3"])
+    result = operator_call.run(path, [[x], [offset]], ["scale=3"])
     want = x.astype(np.float32) * 3 + 2 * offset.astype(np.float32)
     assert result.outputs["y"].dtype == np.float16
     np.testing.assert_array_equal(result.outputs["y"], want.astype(np.float16))
     with pytest.raises(AclnnError, match="factor is -1") as caught:
-        running.run(path, [[x], [offset]], ["scale=-1"])
+        operator_call.run(path, [[x], [offset]], ["scale=-1"])
     assert caught.value.code == 561999
 
 
@@ -163,7 +165,7 @@ def test_what_is_missing(
     source = path / "op_api" / "aclnn_scaled_offset.cpp"
     source.write_text(source.read_text().replace(old, new))
     x, offset = (array.astype(np.float32) for array in arrays)
-    result = running.run(str(path), [[x], [offset]], ["scale=-1"])
+    result = operator_call.run(str(path), [[x], [offset]], ["scale=-1"])
     np.testing.assert_array_equal(result.outputs["y"], offset - x)
     assert lacks in capfd.readouterr().err
 
@@ -181,7 +183,7 @@ def test_other_operators_kernels_are_not_here(
     )
     x, offset = (array.astype(np.float32) for array in arrays)
     path = str(library / "math" / "affine")
-    result = running.run(path, [[x], [offset]], ["scale=-1"])
+    result = operator_call.run(path, [[x], [offset]], ["scale=-1"])
     np.testing.assert_array_equal(result.outputs["y"], offset - x)
     assert "op_api needs the kernel of Doubled" in capfd.readouterr().err
 
@@ -220,14 +222,14 @@ def test_kernels_of_neighbours_are_built(
     (neighbour / "op_api" / "doubled.cpp").write_text(LAUNCHES)
     x, offset = (array.astype(np.float32).reshape(-1)[:160] for array in arrays)
     path = str(library / "math" / "affine")
-    result = running.run(path, [[x], [offset]], ["scale=3"])
+    result = operator_call.run(path, [[x], [offset]], ["scale=3"])
     np.testing.assert_allclose(result.outputs["y"], x * 3 + 2 * offset, rtol=1e-6)
     kernel = neighbour / "op_kernel" / "doubled.cpp"
     kernel.write_text(kernel.read_text().replace("Add(value", "Addd(value"))
     with pytest.raises(
         SourcesError, match=rf"(?s)launches doubled: .*Addd.*\nNext: aclgrad build {neighbour}$"
     ):
-        running.run(path, [[x], [offset]], ["scale=3"])
+        operator_call.run(path, [[x], [offset]], ["scale=3"])
 
 
 def test_a_crash_says_where(library: Path) -> None:
@@ -257,7 +259,7 @@ def test_function_for_cpp_alone(library: Path) -> None:
     header.write_text(header.read_text().replace("__cplusplus", "NO_SUCH_LANGUAGE"))
     x = np.ones(4, np.float32)
     with pytest.raises(SourcesError, match="aclnnScaledOffset for C.* alone, want a C function"):
-        running.run(str(path), [[x], [x]])
+        operator_call.run(str(path), [[x], [x]])
 
 
 def test_arguments_without_a_place(library: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -268,7 +270,7 @@ def test_arguments_without_a_place(library: Path, capfd: pytest.CaptureFixture[s
         text = file.read_text().replace("aclTensor* out,", "aclTensor* out, int64_t group,")
         file.write_text(text)
     x = np.ones(4, np.float32)
-    result = running.run(str(path), [[x], [x]], ["scale=-3"])
+    result = operator_call.run(str(path), [[x], [x]], ["scale=-3"])
     np.testing.assert_array_equal(result.outputs["y"], x - 3)
     line = "Affine: aclnnScaledOffset of op_api has group, which its definition does not tell"
     assert line in capfd.readouterr().err

@@ -16,7 +16,7 @@ import pytest
 
 from aclgrad.errors import ToolkitError
 from aclgrad.ops import all_specs
-from aclgrad.project import cann
+from aclgrad.project.checkout import cann_build
 from aclgrad.runtime.toolkit import checkout
 from cann_standin.toolkit import ROOT, add_libraries, make_toolkit
 
@@ -36,18 +36,18 @@ def take(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CMAKE_EXPORT_COMPILE_COMMANDS", "1")
 
 
-def calls(made: cann.Build) -> str:
+def calls(made: cann_build.Build) -> str:
     return (made.cmake / "calls.txt").read_text()
 
 
-def compile_command(made: cann.Build, source: str) -> list[str]:
+def compile_command(made: cann_build.Build, source: str) -> list[str]:
     commands = json.loads((made.cmake / "compile_commands.json").read_text())
     found = [entry for entry in commands if entry["file"].endswith(source)]
     assert found, source
     return shlex.split(found[0]["command"])
 
 
-def check_syntax(made: cann.Build, *sources: str) -> None:
+def check_syntax(made: cann_build.Build, *sources: str) -> None:
     """Compile with exactly the generated flags, without writing an object."""
     for source in sources:
         words = compile_command(made, source)
@@ -61,7 +61,7 @@ def check_syntax(made: cann.Build, *sources: str) -> None:
 def test_cann_9_project_configures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     take(make_toolkit(tmp_path / "cann", "ASC"), monkeypatch)
     monkeypatch.setenv("STANDIN_SKIPS_DEFINITIONS", "1")
-    made = cann.configure("Ascend910B2", tmp_path / "b")
+    made = cann_build.configure("Ascend910B2", tmp_path / "b")
     assert (made.cann.style, made.cann.version, made.family.name) == ("ASC", "9.1.0", "ascend910b")
     assert (made.cmake / "Makefile").is_file()
     text = calls(made)
@@ -92,7 +92,7 @@ def test_operators_without_a_kernel_for_the_soc_are_left_out(
 ) -> None:
     take(make_toolkit(tmp_path / "cann", "ASC"), monkeypatch)
     monkeypatch.setenv("STANDIN_SKIPS_DEFINITIONS", "1")
-    made = cann.configure("Ascend310P3", tmp_path / "b")
+    made = cann_build.configure("Ascend310P3", tmp_path / "b")
     assert "OP_TYPE SoftmaxGrad" in calls(made) and "OP_TYPE KlDivLossGrad" not in calls(made)
     assert (
         "kl_div_loss_grad: no kernel for ascend310p, left out"
@@ -102,7 +102,7 @@ def test_operators_without_a_kernel_for_the_soc_are_left_out(
 
 def test_cann_8_project_configures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     take(make_toolkit(tmp_path / "cann", "template"), monkeypatch)
-    made = cann.configure("Ascend910_9391", tmp_path / "b")
+    made = cann_build.configure("Ascend910_9391", tmp_path / "b")
     assert (made.cann.style, made.cann.version) == ("template", "8.1.RC1")
     text = calls(made)
     assert text.startswith("opbuild\n")
@@ -115,7 +115,7 @@ def test_cann_8_project_configures(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     check_syntax(made, "kl_div_loss_grad_tiling.cpp")
     # A second run finds its own project there.
     monkeypatch.setenv("STANDIN_SKIPS_DEFINITIONS", "1")
-    assert cann.configure("Ascend910_9391", tmp_path / "b").folder == made.folder
+    assert cann_build.configure("Ascend910_9391", tmp_path / "b").folder == made.folder
 
 
 def test_a_definition_that_does_not_compile_stops_the_configuration(
@@ -125,7 +125,7 @@ def test_a_definition_that_does_not_compile_stops_the_configuration(
     (home / "include/register").unlink()
     take(home, monkeypatch)
     with pytest.raises(ToolkitError, match=r"(?s)configure failed:.*register/op.*configure\.log"):
-        cann.configure("Ascend910B2", tmp_path / "b")
+        cann_build.configure("Ascend910B2", tmp_path / "b")
 
 
 def test_refusals_name_the_next_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -135,18 +135,18 @@ def test_refusals_name_the_next_command(tmp_path: Path, monkeypatch: pytest.Monk
     assert done.returncode == 1 and "ASCEND_HOME_PATH is not set" in done.stderr
     assert "Next: source <CANN>/set_env.sh" in done.stderr
     with pytest.raises(ToolkitError, match=r"ASCEND_HOME_PATH is not set.*Next: source"):
-        cann.configure("Ascend910B2")
+        cann_build.configure("Ascend910B2")
     monkeypatch.setenv("ASCEND_HOME_PATH", str(tmp_path / "none"))
     with pytest.raises(ToolkitError, match="which is not a folder. Next: source"):
-        cann.configure("Ascend910B2")
+        cann_build.configure("Ascend910B2")
     monkeypatch.setenv("ASCEND_HOME_PATH", str(tmp_path))
     with pytest.raises(ToolkitError, match=r"neither asc-config\.cmake .* nor .*Next: install"):
-        cann.configure("Ascend910B2")
+        cann_build.configure("Ascend910B2")
     take(make_toolkit(tmp_path / "cann", "ASC"), monkeypatch)
     with pytest.raises(ToolkitError, match="Next: add --soc"):
-        cann.configure(None)
+        cann_build.configure(None)
     with pytest.raises(ValueError, match="belongs to no known family"):
-        cann.configure("Ascend1")
+        cann_build.configure("Ascend1")
 
 
 @public_modules
@@ -158,7 +158,7 @@ def test_public_modules_build_a_package(tmp_path: Path, monkeypatch: pytest.Monk
     home = make_toolkit(tmp_path / "cann", "ASC", Path(PUBLIC))
     add_libraries(home)
     take(home, monkeypatch)
-    vendor = cann.build_npu("Ascend910B2", folder=tmp_path / "b", jobs=2)
+    vendor = cann_build.build_npu("Ascend910B2", folder=tmp_path / "b", jobs=2)
     tbe = vendor / "op_impl/ai_core/tbe"
     info = json.loads((tbe / "config/ascend910b/aic-ascend910b-ops-info.json").read_text())
     assert set(info) == {name for spec in all_specs() for name in spec.types}

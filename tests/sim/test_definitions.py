@@ -12,7 +12,7 @@ import pytest
 
 from aclgrad.errors import ToolkitError
 from aclgrad.ops import all_specs, find
-from aclgrad.project import definitions
+from aclgrad.project.checkout import spec_differences
 from aclgrad.runtime import Toolkit
 from aclgrad.spec.definition import Definition, Param, parse
 
@@ -22,13 +22,13 @@ Described = dict[str, dict[str, Definition]]
 @pytest.fixture(scope="module")
 def described(toolkit: Toolkit) -> Described:
     """What the built host library registers."""
-    return definitions.described(None)
+    return spec_differences.described(None)
 
 
 def test_definitions_and_specs_agree(described: Described) -> None:
-    definitions.check(all_specs())
+    spec_differences.check(all_specs())
     for spec in all_specs():
-        assert list(definitions.differences(spec, described)) == []
+        assert list(spec_differences.differences(spec, described)) == []
 
 
 def test_definitions_travel(described: Described) -> None:
@@ -94,10 +94,10 @@ def test_differences_are_named(
         soc: {**ops, "SoftmaxGrad": plant(op) if (op := ops["SoftmaxGrad"]).here else op}
         for soc, ops in described.items()
     }
-    monkeypatch.setattr(definitions, "described", lambda toolkit: spoiled)
+    monkeypatch.setattr(spec_differences, "described", lambda toolkit: spoiled)
     with pytest.raises(ToolkitError, match="SoftmaxGrad") as caught:
-        definitions.check([find("softmax_grad")])
+        spec_differences.check([find("softmax_grad")])
     text = str(caught.value)
     assert wanted in text and "Next: " in text
     assert "softmax_grad_def.cpp" in text or "op_host/softmax_grad" in text
-    definitions.check([find("log_softmax_grad")])
+    spec_differences.check([find("log_softmax_grad")])

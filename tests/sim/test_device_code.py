@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from aclgrad.project import single_file
-from aclgrad.project.sources import SourcesError
+from aclgrad.project.reading.sources import SourcesError
+from aclgrad.project.running import kernel_file
 from aclgrad.runtime.toolkit import sim_root
 from aclgrad.spec.soc import family_of
 
@@ -144,7 +144,7 @@ def source(**cases: tuple[str, str, str]) -> str:
 
 def refused_in(file: Path, arch: int = 2201, *words: str) -> tuple[int, str]:
     """The status and the output of the check alone."""
-    command = [str(single_file.compiler(sim_root())), "--front-end", "--device-code"]
+    command = [str(kernel_file.compiler(sim_root())), "--front-end", "--device-code"]
     macros = [f"-D__NPU_ARCH__={arch}", f"-D__CCE_AICORE__={arch // 10}"]
     done = subprocess.run(
         [*command, f"--npu-arch=dav-{arch}", "-std=c++17", *macros, *words, str(file)],
@@ -210,9 +210,9 @@ def test_a_kernel_file_and_a_program_are_refused(tmp_path: Path) -> None:
         with pytest.raises(
             SourcesError, match=r"planted\.\w+:\d+: std::vector::vector in a kernel"
         ):
-            single_file.build(file, family_of("Ascend910B2"))
+            kernel_file.build(file, family_of("Ascend910B2"))
     program.write_text(text.replace("std::vector<int> v(n); a[0] = v.size();", "") + host)
-    single_file.build(program, family_of("Ascend910B2"))
+    kernel_file.build(program, family_of("Ascend910B2"))
 
 
 SYNC = "KERNEL_TASK_TYPE_DEFAULT({kind}); SyncAll();"

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from aclgrad.project import building, single_file
-from aclgrad.project.sources import SourcesError
+from aclgrad.project.building import operator_build
+from aclgrad.project.reading.sources import SourcesError
+from aclgrad.project.running import kernel_file
 from aclgrad.runtime import config
 from aclgrad.runtime.toolkit import find_toolkit, sim_root
 from aclgrad.spec.soc import family_of
@@ -167,7 +168,7 @@ CLEAN = {
 
 def front_end(file: Path, arch: int, *words: str) -> subprocess.CompletedProcess[str]:
     """The check alone."""
-    command = [single_file.compiler(sim_root()), "--front-end", f"--npu-arch=dav-{arch}"]
+    command = [kernel_file.compiler(sim_root()), "--front-end", f"--npu-arch=dav-{arch}"]
     macros = [f"-D__NPU_ARCH__={arch}", f"-D__CCE_AICORE__={arch // 10}"]
     return subprocess.run(
         [*map(str, command), "-std=c++17", *macros, *words, str(file)],
@@ -244,9 +245,9 @@ def test_kernel_file(tmp_path: Path) -> None:
     with pytest.raises(
         SourcesError, match=r"planted.cpp does not build: KERNEL_TASK_TYPE is given"
     ):
-        single_file.build_kernel(file, family_of("Ascend910B2"))
+        kernel_file.build_kernel(file, family_of("Ascend910B2"))
     file.write_text(source(default(AIV) + of_key(1, MIX) + KEYS))
-    single_file.build_kernel(file, family_of("Ascend910B2"))
+    kernel_file.build_kernel(file, family_of("Ascend910B2"))
 
 
 def test_operator_folder(tmp_path: Path) -> None:
@@ -257,28 +258,28 @@ def test_operator_folder(tmp_path: Path) -> None:
     assert text.count(entry) == 1
     file.write_text(text.replace(entry, f"{entry}  {of_key(3, MIX)}"))
     with pytest.raises(SourcesError, match=r"kernel Square.*for tiling key 3, not for 0, without"):
-        building.build(folder, soc="Ascend910B2", dtypes=["float32"])
+        operator_build.build(folder, soc="Ascend910B2", dtypes=["float32"])
     file.write_text(
         text.replace("GM_ADDR x, GM_ADDR y, GM_ADDR workspace,", "GM_ADDR x, GM_ADDR y,")
     )
     with pytest.raises(
         SourcesError, match=r"square takes 3 arguments, CANN's op compiler passes 4"
     ):
-        building.build(folder, soc="Ascend910B2", dtypes=["float32"])
+        operator_build.build(folder, soc="Ascend910B2", dtypes=["float32"])
     file.write_text(text.replace("void square(", "void squared("))
     with pytest.raises(
         SourcesError, match=r"the source has no function square, which the operator's"
     ):
-        building.build(folder, soc="Ascend910B2", dtypes=["float32"])
+        operator_build.build(folder, soc="Ascend910B2", dtypes=["float32"])
 
 
 def test_asc_file(tmp_path: Path) -> None:
     file = tmp_path / "planted.asc"
     file.write_text(source(of_key(1, MIX) + KEYS) + "int main() { return 0; }\n")
     with pytest.raises(SourcesError, match=r"for tiling key 1, not for 7, 20"):
-        single_file.build_program(file, family_of("Ascend910B2"))
+        kernel_file.build_program(file, family_of("Ascend910B2"))
     file.write_text(source(default(MIX)) + "int main() { return 0; }\n")
-    single_file.build_program(file, family_of("Ascend910B2"))
+    kernel_file.build_program(file, family_of("Ascend910B2"))
 
 
 def test_cmake_project(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from aclgrad.project import scaffold
+from aclgrad.project.workspace import scaffold
 
 pytestmark = [pytest.mark.usefixtures("no_packages"), pytest.mark.plants_faults]
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from aclgrad.ops import all_specs
-from aclgrad.project import own_host
+from aclgrad.project.checks import own_host_code
 
 pytestmark = pytest.mark.plants_faults
 
@@ -396,7 +396,7 @@ def test_sanitized_host_of_a_right_project(fresh: dict[str, str], tmp_path: Path
 def test_sanitized_host_of_our_operators() -> None:
     """Host code of our operators is clean on the standard grid and beyond 2^31 elements."""
     for spec in all_specs():
-        runs = own_host.sanitize(spec, list(spec.cases(spec, False)), "Ascend910B2")
+        runs = own_host_code.sanitize(spec, list(spec.cases(spec, False)), "Ascend910B2")
         assert len(runs) > 20
         assert [finding for run in runs for finding in run.findings] == []
 

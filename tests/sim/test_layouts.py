@@ -12,9 +12,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from aclgrad.project import building, layout, running, single_file
-from aclgrad.project.launch_lists import read
-from aclgrad.project.sources import SourcesError
+from aclgrad.project.building import operator_build
+from aclgrad.project.reading import layout
+from aclgrad.project.reading.launch_lists import read
+from aclgrad.project.reading.sources import SourcesError
+from aclgrad.project.running import kernel_file, operator_call
 from aclgrad.spec.naming import snake_case
 from aclgrad.spec.soc import family_of
 
@@ -144,9 +146,9 @@ def test_operator_without_outputs() -> None:
     choice = layout.Choice(op=HALVE)
     layout.choose(PAIR, choice)
     try:
-        result = running.run(str(PAIR), [[x]])
+        result = operator_call.run(str(PAIR), [[x]])
         with pytest.raises(SourcesError, match=r"has no outputs, got 1 --outputs"):
-            running.run(str(PAIR), [[x]], outputs=["16"])
+            operator_call.run(str(PAIR), [[x]], outputs=["16"])
     finally:
         layout.choose(PAIR, layout.Choice())
     want = np.concatenate([x[:16] / 2, x[16:]])
@@ -191,7 +193,7 @@ def test_kernels_with_values_among_their_arguments(tmp_path: Path) -> None:
 
 
 def test_all_entries_are_built() -> None:
-    made = single_file.build_all(layout.locate(LAUNCH), family_of(SOC))
+    made = kernel_file.build_all(layout.locate(LAUNCH), family_of(SOC))
     assert [path.name.rsplit("-", 1)[0] for path in made] == [
         "totals-totals_float",
         "totals-totals_half",
@@ -213,10 +215,10 @@ def test_kernels_of_the_later_architecture(tmp_path: Path) -> None:
     assert sources.kernels_for(2201) == []
     needed = [{path.name for path in sources.host_for(arch)[0]} for arch in (2201, 3510)]
     assert needed[1] - needed[0] == {"square_tiling_arch35.cpp"}
-    builder = building.Builder(sources, family_of(SOC))
+    builder = operator_build.Builder(sources, family_of(SOC))
     with pytest.raises(SourcesError, match=r"for Ascend950 alone, .* Next: --soc Ascend950PR_9589"):
         builder.kernel_source({"type": "Square"})
-    later = building.Builder(sources, family_of("Ascend950PR_9589"))
+    later = operator_build.Builder(sources, family_of("Ascend950PR_9589"))
     assert later.kernel_source({"type": "Square"}).name == "square_apt.cpp"
 
 

@@ -13,7 +13,7 @@ import pytest
 from aclgrad.headers import check, op_compiler, projects, report, trees
 from aclgrad.headers.trees import HeaderSet
 from aclgrad.ops import find
-from aclgrad.project.build_tools import find_compiler
+from aclgrad.project.building.build_tools import find_compiler
 from aclgrad.spec.op_spec import OpSpec, replace
 
 HERE = Path(__file__).parent

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from aclgrad.ops import all_specs
-from aclgrad.project.build_tools import find_compiler
+from aclgrad.project.building.build_tools import find_compiler
 from aclgrad.runtime import Toolkit
 from package_files import clean_environment, good, refused, run
 

@@ -19,15 +19,17 @@ import pytest
 from aclgrad.codegen.render import render
 from aclgrad.errors import AclnnError
 from aclgrad.findings import Finding
-from aclgrad.project import building, checking, running
-from aclgrad.project.api import api_context
-from aclgrad.project.build_tools import find_compiler
-from aclgrad.project.compile_step import Step, diagnose
-from aclgrad.project.layout import locate
-from aclgrad.project.sources import SourcesError
-from aclgrad.project.toolchain import read_depfile, toolchain
+from aclgrad.project.building import operator_build
+from aclgrad.project.building.build_tools import find_compiler
+from aclgrad.project.building.compile_step import Step, diagnose
+from aclgrad.project.building.toolchain import read_depfile, toolchain
+from aclgrad.project.checks import operator_check
+from aclgrad.project.reading.aclnn_functions import api_context
+from aclgrad.project.reading.layout import locate
+from aclgrad.project.reading.sources import SourcesError
+from aclgrad.project.running import operator_call
 from aclgrad.project.unit_tests import gtest
-from aclgrad.project.unit_tests.files import find_tests
+from aclgrad.project.unit_tests.test_files import find_tests
 from aclgrad.runtime import Toolkit
 from aclgrad.spec.definition import Definition, Param
 from aclgrad.spec.naming import snake_case
@@ -64,7 +66,7 @@ def random(*shape: int) -> np.ndarray:
 def test_template_instance_of_the_key(attrs, with_bias, want):
     """Each tiling key runs the instance that ASCENDC_TPL_SEL gives it."""
     x, bias = random(37, 101), random(37, 101) + 1
-    result = running.run(MATH / "scale_add", [[x], *([[bias]] if with_bias else [])], attrs)
+    result = operator_call.run(MATH / "scale_add", [[x], *([[bias]] if with_bias else [])], attrs)
     np.testing.assert_array_equal(result.outputs["y"], want(x, bias))
 
 
@@ -75,24 +77,24 @@ def test_key_that_is_not_selected():
     with pytest.raises(
         AclnnError, match=r"tiling key 257, .*the kernel does not have.*tiling-key-unknown"
     ):
-        running.run(MATH / "scale_add", [[x], [x]], ["repeat=2"])
+        operator_call.run(MATH / "scale_add", [[x], [x]], ["repeat=2"])
 
 
 def test_dtype_of_the_inputs_chooses_the_kernel():
     """Only the combination that is asked for is compiled."""
     x = random(100).astype(np.float16)
-    result = running.run(MATH / "scale_add", [[x]])
+    result = operator_call.run(MATH / "scale_add", [[x]])
     assert result.outputs["y"].dtype == np.float16
     np.testing.assert_array_equal(result.outputs["y"], x * np.float16(2))
     with pytest.raises(SourcesError, match=r"dtypes bfloat16, absent, .* has float32, float32; f"):
-        running.run(MATH / "scale_add", [[x.astype(ml_dtypes.bfloat16)]])
+        operator_call.run(MATH / "scale_add", [[x.astype(ml_dtypes.bfloat16)]])
 
 
 def test_tiling_struct_of_op_host():
     """Kernels read what op_host declares field by field: nested, in arrays, padded."""
     x = random(9, 33)
     outputs = ["9x33", "9x33"]
-    result = running.run(MATH / "clip_rows", [[x]], ["limits=-0.5,0.25"], outputs=outputs)
+    result = operator_call.run(MATH / "clip_rows", [[x]], ["limits=-0.5,0.25"], outputs=outputs)
     np.testing.assert_array_equal(result.outputs["y"], np.clip(x, -0.5, 0.25))
     np.testing.assert_array_equal(result.outputs["copy"], x)
 
@@ -111,7 +113,7 @@ def test_tiling_struct_of_a_key(attrs, scale, shape):
     floats, flags and lists reach shape inference.
     """
     x = np.arange(48, dtype=np.float32).reshape(3, 16)
-    result = running.run(MATH / "column_totals", [[x]], attrs)
+    result = operator_call.run(MATH / "column_totals", [[x]], attrs)
     np.testing.assert_array_equal(result.outputs["y"], (scale * x.sum(0) + 5).reshape(shape))
 
 
@@ -124,14 +126,14 @@ def test_lists_of_lists_reach_inference(library: Path):
     assert last in text
     groups = '    Attr("groups").AttrType(OPTIONAL).ListListInt({{0}, {1, 2}});\n'
     definition.write_text(text.replace(last, last + groups))
-    builder = building.Builder(locate(folder), building.family_of(SOC))
-    op = building.runnable(builder.build_host(), builder.sources, builder.soc)[0]
-    device = running.open_sim()
+    builder = operator_build.Builder(locate(folder), operator_build.family_of(SOC))
+    op = operator_build.runnable(builder.build_host(), builder.sources, builder.soc)[0]
+    device = operator_call.open_sim()
 
     def infer(groups: list[list[int]]) -> tuple[int, ...]:
         attrs = {"scales": [], "keep": [True], "groups": groups}
         inputs = [[np.ones((2, 8), np.float32)]]
-        return running.infer(device, builder.host_library, op, inputs, attrs, [1])[0][0][0]
+        return operator_call.infer(device, builder.host_library, op, inputs, attrs, [1])[0][0][0]
 
     with pytest.raises(AclnnError, match="groups must be two lists, the second a pair"):
         infer([[0], [1, 2, 3]])
@@ -143,16 +145,16 @@ def test_lists_of_lists_reach_inference(library: Path):
 def test_tensor_lists():
     """A list reaches the kernel as its layout says, however many tensors it has."""
     arrays = [random(3, 50), random(7), random(2, 3, 4)]
-    result = running.run(MATH / "list_scale", [arrays])
+    result = operator_call.run(MATH / "list_scale", [arrays])
     for index, array in enumerate(arrays):
         np.testing.assert_array_equal(result.outputs[f"y_{index}"], array * np.float32(3))
-    alone = running.run(MATH / "list_scale", [arrays[:1]])
+    alone = operator_call.run(MATH / "list_scale", [arrays[:1]])
     np.testing.assert_array_equal(alone.outputs["y"], arrays[0] * np.float32(3))
 
 
 def test_generated_api_from_a_program(toolkit_info: Toolkit, tmp_path):
     """A C++ program links the generated header and library: null checks, names, strides."""
-    built = building.build(MATH / "scale_add", soc=SOC, dtypes=["float32"])
+    built = operator_build.build(MATH / "scale_add", soc=SOC, dtypes=["float32"])
     done = call(built.package, CALL, toolkit_info, tmp_path)
     assert done.stdout.split("\n")[:2] == ["161001", "2 0 4 0 6 0 8 0"]
 
@@ -166,7 +168,7 @@ def test_tiling_sees_the_shape_of_results(library: Path, toolkit_info: Toolkit, 
     )
     first = "  auto* data ="
     tiling.write_text(tiling.read_text().replace(first, check + first))
-    built = building.build(library / "math" / "scale_add", soc=SOC, dtypes=["float32"])
+    built = operator_build.build(library / "math" / "scale_add", soc=SOC, dtypes=["float32"])
     program = (
         CALL.replace("{4}, one[] = {1}, two[] = {2}", "{2, 2}, one[] = {2, 1}")
         .replace("dims, 1, ACL_FLOAT, one, 0, ACL_FORMAT_ND, dims, 1, in", SQUARE.format("in"))
@@ -267,7 +269,7 @@ def test_name_of_a_function_of_the_toolkit(library: Path, toolkit_info: Toolkit)
             target = library / "math" / "equal" / part / path.name.replace("scale_add", "equal")
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(text)
-    built = building.build(library / "math" / "equal", soc=SOC, dtypes=["float32"])
+    built = operator_build.build(library / "math" / "equal", soc=SOC, dtypes=["float32"])
     assert (toolkit_info.include_dirs[0] / "aclnnop" / "aclnn_equal.h").is_file()
     program = (
         "import ctypes, sys; given, named = map(ctypes.CDLL, sys.argv[1:]);"
@@ -289,19 +291,19 @@ def test_definition_and_tiling_are_libraries_of_their_own(library: Path) -> None
     old = "ASSERT(data.flag == 7 && data.sizes[2] == 3);\n"
     assert old in kernel.read_text()
     kernel.write_text(kernel.read_text().replace(old, old.replace(";", "")))
-    building.build(host.parent, soc=SOC)
+    operator_build.build(host.parent, soc=SOC)
     definition.rename(host / "clip_rows.cpp")
     with pytest.raises(SourcesError, match="op_host does not build"):
-        building.build(host.parent, soc=SOC)
+        operator_build.build(host.parent, soc=SOC)
 
 
 def test_second_build_compiles_nothing(new_cache, monkeypatch):
     """What is built of the same content stays."""
     monkeypatch.setenv("ACLGRAD_CACHE", str(new_cache()))
-    first = building.build(MATH / "clip_rows", soc=SOC)
+    first = operator_build.build(MATH / "clip_rows", soc=SOC)
     before = {path: path.stat().st_mtime_ns for path in first.package.rglob("*.so")}
     assert len(before) == 3
-    second = building.build(MATH / "clip_rows", soc=SOC)
+    second = operator_build.build(MATH / "clip_rows", soc=SOC)
     assert {path: path.stat().st_mtime_ns for path in second.package.rglob("*.so")} == before
 
 
@@ -330,14 +332,14 @@ def test_edit_rebuilds_what_depends_on_it(library: Path):
     folder = library / "math" / "clip_rows"
     x = random(4, 8)
     outputs = ["4x8", "4x8"]
-    run = lambda: running.run(folder, [[x]], ["limits=-9,9"], outputs=outputs)  # noqa: E731
+    run = lambda: operator_call.run(folder, [[x]], ["limits=-9,9"], outputs=outputs)  # noqa: E731
     np.testing.assert_array_equal(run().outputs["y"], x)
     kernel = folder / "op_kernel" / "clip_rows.cpp"
     kernel.write_text(kernel.read_text().replace("data.limits.high, columns", "0.0f, columns"))
-    building.build(folder, soc=SOC)
+    operator_build.build(folder, soc=SOC)
     code = (
         "import sys, numpy as np; from aclgrad.project import running;"
-        "r = running.run(sys.argv[1], [[np.load(sys.argv[2])]], ['limits=-9,9'],"
+        "r = operator_call.run(sys.argv[1], [[np.load(sys.argv[2])]], ['limits=-9,9'],"
         " outputs=['4x8', '4x8']); np.save(sys.argv[3], r.outputs['y'])"
     )
     source, target = library / "x.npy", library / "y.npy"
@@ -364,7 +366,7 @@ def test_structs_that_the_kernel_has_in_a_namespace(library: Path):
     named = "GET_TILING_DATA_WITH_STRUCT(ClipRowsTilingData, data, tiling)"
     kernel.write_text(text.replace("GET_TILING_DATA(data, tiling)", named))
     x = random(4, 8)
-    result = running.run(folder, [[x]], ["limits=-0.5,0.5"], outputs=["4x8", "4x8"])
+    result = operator_call.run(folder, [[x]], ["limits=-0.5,0.5"], outputs=["4x8", "4x8"])
     np.testing.assert_array_equal(result.outputs["y"], np.clip(x, -0.5, 0.5))
 
 
@@ -400,7 +402,7 @@ def test_what_is_missing_is_named(library: Path, path, old, new, message):
     """A source that does not build ends in one message: what, where, the next step."""
     folder = broken(library, path, old, new)
     with pytest.raises(SourcesError, match=message) as caught:
-        building.build(folder, soc=SOC, dtypes=["float32"])
+        operator_build.build(folder, soc=SOC, dtypes=["float32"])
     assert "Next: " in str(caught.value)
 
 
@@ -414,10 +416,10 @@ def test_function_that_no_source_defines(library: Path):
         "static ge::graphStatus ScaleAddTiling(gert::TilingContext* context) {\n"
         "  if (context->GetInputShape(0)->GetStorageShape().GetDim(0) == 13) OnlyElsewhere(1);",
     )
-    building.build(folder, soc=SOC, dtypes=["float32"])
+    operator_build.build(folder, soc=SOC, dtypes=["float32"])
     code = (
         "import sys, numpy as np; from aclgrad.project import running;"
-        "running.run(sys.argv[1], [[np.ones(int(sys.argv[2]), np.float32)]])"
+        "operator_call.run(sys.argv[1], [[np.ones(int(sys.argv[2]), np.float32)]])"
     )
     run = [sys.executable, "-c", code, str(folder)]
     subprocess.run([*run, "12"], check=True)
@@ -475,7 +477,7 @@ def edited(library: Path, path: str, old: str, new: str) -> str:
 
 def host_fault(path: str) -> Finding:
     """What `check` finds in the host code of an operator."""
-    outcomes = checking.check(path, soc=SOC).outcomes
+    outcomes = operator_check.check(path, soc=SOC).outcomes
     return next(item for one in outcomes for item in one.found if item.kind == "host-code")
 
 
@@ -491,9 +493,9 @@ def test_check_of_a_path(tmp_path: Path):
     assert fine.returncode == 0, fine.stderr
     assert json.loads(fine.stdout)["findings"] == []
     # What one command has built is there for the others.
-    package = building.Builder(locate(MATH / "square"), family_of(SOC)).package
+    package = operator_build.Builder(locate(MATH / "square"), family_of(SOC)).package
     built = {path: path.stat().st_mtime_ns for path in package.rglob("*.so")}
-    running.run(str(MATH / "square"), [[np.ones(64, np.float32)]])
+    operator_call.run(str(MATH / "square"), [[np.ones(64, np.float32)]])
     assert built and built == {path: path.stat().st_mtime_ns for path in package.rglob("*.so")}
     kernel, tiling = "op_kernel/square.cpp", "op_host/square_tiling.cpp"
     faulty = edited(tmp_path, kernel, "DataCopyPad(target, value", "DataCopyPad(target[8], value")
@@ -502,7 +504,7 @@ def test_check_of_a_path(tmp_path: Path):
     assert "error[gm-out-of-bounds]" in done.stdout and "square.cpp:23" in done.stdout
     refusing = edited(tmp_path, tiling, "shape.GetDimNum() == 2", "shape.GetDimNum() > 0")
     with pytest.raises(SourcesError, match=r"(?s)took none of \d+ .* x must not be a matrix"):
-        checking.check(refusing, soc=SOC)
+        operator_check.check(refusing, soc=SOC)
     crashing = edited(tmp_path, tiling, "context->SetTilingKey(0)", "*(volatile int*)nullptr = 0")
     crash = host_fault(crashing)
     assert "crashed: SIGSEGV at address 0x0" in crash.detail
@@ -518,9 +520,9 @@ def test_check_of_a_path(tmp_path: Path):
     wild_free = "  volatile uintptr_t wild = 4096; free((void*)wild); context->SetBlockDim"
     crashing = edited(tmp_path, tiling, "  context->SetBlockDim", wild_free)
     with pytest.raises(SourcesError, match="SIGSEGV in aclnnSquareGetWorkspaceSize, inputs x"):
-        checking.check(crashing, soc=SOC)
+        operator_check.check(crashing, soc=SOC)
     with pytest.raises(SourcesError, match="no kernel whose first input is float16"):
-        checking.check(refusing, soc=SOC, dtype="float16")
+        operator_check.check(refusing, soc=SOC, dtype="float16")
 
 
 def test_synchronisation_of_the_build(tmp_path: Path):
@@ -634,6 +636,6 @@ def test_an_output_of_guessed_shape_that_nobody_writes(library: Path) -> None:
 
 def unwritten(folder: Path) -> set[str]:
     """Outputs that `aclgrad check` says nobody wrote."""
-    checked = checking.check(folder, soc=SOC, dtype="float32", fast=True)
+    checked = operator_check.check(folder, soc=SOC, dtype="float32", fast=True)
     found = [item for run in checked.runs(folder, SOC) for item in run.findings]
     return {item.buffer for item in found if item.kind == "output-unwritten"}

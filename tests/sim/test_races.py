@@ -12,10 +12,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from aclgrad.common.locks import alone
-from aclgrad.project import building
-from aclgrad.project.compile_step import Step
-from aclgrad.project.layout import locate
-from aclgrad.project.toolchain import toolchain
+from aclgrad.project.building import operator_build
+from aclgrad.project.building.compile_step import Step
+from aclgrad.project.building.toolchain import toolchain
+from aclgrad.project.reading.layout import locate
 from aclgrad.spec.soc import family_of
 
 MATH = Path(__file__).parent / "projects" / "math"
@@ -95,8 +95,8 @@ def test_first_builds_at_once(tmp_path: Path) -> None:
 def test_aclnn_functions_of_neighbours_stay(new_cache, monkeypatch) -> None:
     """Who builds one operator of a folder takes nothing from who builds another."""
     monkeypatch.setenv("ACLGRAD_CACHE", str(new_cache()))
-    builder = building.Builder(locate(MATH / "scale_add"), family_of("Ascend910B2"))
-    first = building.runnable(builder.build_host(), builder.sources, builder.soc)[0]
+    builder = operator_build.Builder(locate(MATH / "scale_add"), family_of("Ascend910B2"))
+    first = operator_build.runnable(builder.build_host(), builder.sources, builder.soc)[0]
     second = dataclasses.replace(first, type="ScaleAddToo")
     builder.registered.add(second.type)
     failures = together(lambda number: builder.build_api([(first, second)[number % 2]]) and None, 4)

@@ -13,8 +13,9 @@ import pytest
 
 from aclgrad.common import rebuild
 from aclgrad.common.locks import alone
-from aclgrad.project import building, single_file
-from aclgrad.project.layout import locate
+from aclgrad.project.building import operator_build
+from aclgrad.project.reading.layout import locate
+from aclgrad.project.running import kernel_file
 from aclgrad.spec.soc import family_of
 
 HERE = Path(__file__).parent
@@ -49,8 +50,8 @@ def test_kernel_definition_and_tiling(project: Path) -> None:
     """The kernel's library, what op_host registers, and the library of tiling."""
 
     def look() -> tuple[object, ...]:
-        built = building.build(project, soc=SOC)
-        builder = building.Builder(locate(project), family_of(SOC))
+        built = operator_build.build(project, soc=SOC)
+        builder = operator_build.Builder(locate(project), family_of(SOC))
         described = builder.describe()
         return built.kernels[0].read_bytes(), str(described), builder.host_library.read_bytes()
 
@@ -60,10 +61,10 @@ def test_kernel_definition_and_tiling(project: Path) -> None:
 
 def test_kernel_that_nobody_asks_for(project: Path) -> None:
     """One that was built before an edit is not there for an aclnn function to launch."""
-    (built,) = building.build(project, soc=SOC).kernels
+    (built,) = operator_build.build(project, soc=SOC).kernels
     other = built.with_name("ClipRows_float16_float16_float16.so")  # of an earlier definition
     shutil.copy(built, other)
-    builder = building.Builder(locate(project), family_of(SOC))
+    builder = operator_build.Builder(locate(project), family_of(SOC))
     (op,) = builder.build_host()["ops"]
     builder.drop_stale(op)
     assert built.exists() and not other.exists()
@@ -76,8 +77,8 @@ def test_kernel_that_nobody_asks_for(project: Path) -> None:
 
 def test_kernel_that_another_command_makes(project: Path) -> None:
     """Between its file and its record it looks stale, and is not."""
-    (built,) = building.build(project, soc=SOC).kernels
-    builder = building.Builder(locate(project), family_of(SOC))
+    (built,) = operator_build.build(project, soc=SOC).kernels
+    builder = operator_build.Builder(locate(project), family_of(SOC))
     (op,) = builder.build_host()["ops"]
     record = rebuild.record_of(built)
     text = record.read_bytes()
@@ -102,8 +103,8 @@ def test_program(
     source.write_text('#include "value.h"\nint main() { return VALUE; }\n')
 
     def look() -> int:
-        program = single_file.build_program(source, family_of(SOC))
-        return single_file.run_program([str(program)]).status
+        program = kernel_file.build_program(source, family_of(SOC))
+        return kernel_file.run_program([str(program)]).status
 
     edited(header, "VALUE 1", "VALUE 2", look)
     edited(source, "VALUE;", "VALUE + 4;", look)

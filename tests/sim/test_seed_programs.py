@@ -18,7 +18,7 @@ import pytest
 
 from aclgrad.codegen.render import generate
 from aclgrad.ops import all_specs
-from aclgrad.project.build_tools import find_compiler
+from aclgrad.project.building.build_tools import find_compiler
 from aclgrad.runtime import Toolkit, config
 from aclgrad.spec.op_spec import OpSpec
 from other_operators import LOSS

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import aclgrad
-from aclgrad.project import running
+from aclgrad.project.running import operator_call
 
 pytestmark = pytest.mark.usefixtures("no_packages")
 
@@ -49,7 +49,7 @@ def test_the_kernel_says_the_shape(tmp_path: Path) -> None:
     """It has an argument for it behind the outputs; what it writes there is the result's shape."""
     x = np.arange(256, dtype=np.float32)
     path = made(tmp_path, 3)
-    result = running.run(path, [[x]])
+    result = operator_call.run(path, [[x]])
     np.testing.assert_array_equal(result.outputs["y"], (x * x)[:96].reshape(3, 32))
     assert result.findings == ()
     np.testing.assert_array_equal(aclgrad.load(path).square(x), (x * x)[:96].reshape(3, 32))
@@ -58,5 +58,5 @@ def test_the_kernel_says_the_shape(tmp_path: Path) -> None:
 def test_a_shape_that_does_not_fit(tmp_path: Path) -> None:
     """Nobody reads past the memory of the output."""
     x = np.arange(256, dtype=np.float32)
-    result = running.run(made(tmp_path, 9), [[x]])
+    result = operator_call.run(made(tmp_path, 9), [[x]])
     np.testing.assert_array_equal(result.outputs["y"], x * x)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from aclgrad.errors import AclnnError
-from aclgrad.project import running
+from aclgrad.project.running import operator_call
 
 pytestmark = [
     pytest.mark.plants_faults,
@@ -62,10 +62,10 @@ def tensors(*first: float) -> list[np.ndarray]:
 
 def test_tensors_of_a_list(list_scale: Path) -> None:
     """Each is an output of its own, told by its number."""
-    result = running.run(list_scale, [tensors(5, 6, 7)])
+    result = operator_call.run(list_scale, [tensors(5, 6, 7)])
     assert result.outputs["y_2"].tolist() == [21] * 12
     with pytest.raises(AclnnError, match=r"(?s)output-unwritten") as caught:
-        running.run(list_scale, [tensors(5, 1, 7, 2)])
+        operator_call.run(list_scale, [tensors(5, 1, 7, 2)])
     text = str(caught.value)
     assert "no core wrote bytes [0, 44) (elements 0 to 10 of 11) of y[1]" in text
     assert "no core wrote bytes [48, 52) (element 12 of 13) of y[3]" in text
@@ -78,10 +78,10 @@ def test_tensors_of_a_list(list_scale: Path) -> None:
 @pytest.mark.parametrize("names", ["y", "y[1]", "ListScale.y"])
 def test_tensors_of_a_list_that_may_stay_unwritten(list_scale: Path, names: str) -> None:
     """The list's name stands for all of it."""
-    device = running.open_sim()
+    device = operator_call.open_sim()
     device.set_option("partial_outputs", names)
     try:
-        result = running.run(list_scale, [tensors(5, 1)])
+        result = operator_call.run(list_scale, [tensors(5, 1)])
     finally:
         device.set_option("partial_outputs", "")
     assert result.outputs["y_0"].tolist() == [15] * 10
@@ -90,9 +90,9 @@ def test_tensors_of_a_list_that_may_stay_unwritten(list_scale: Path, names: str)
 def test_empty_tensors(list_scale: Path) -> None:
     """There is nothing to write, in a list and alone."""
     empty = np.empty((0, 4), np.float32)
-    result = running.run(list_scale, [[*tensors(5), empty, *tensors(6)]])
+    result = operator_call.run(list_scale, [[*tensors(5), empty, *tensors(6)]])
     assert result.outputs["y_1"].shape == (0, 4)
-    assert running.run(list_scale, [[empty]]).outputs["y"].shape == (0, 4)
+    assert operator_call.run(list_scale, [[empty]]).outputs["y"].shape == (0, 4)
 
 
 def test_shape_that_the_result_says(tmp_path: Path) -> None:
@@ -102,13 +102,13 @@ def test_shape_that_the_result_says(tmp_path: Path) -> None:
     plain = edited(tmp_path / "plain", "square", less)
     x = np.arange(24, dtype=np.float32)
     with pytest.raises(AclnnError, match=r"output-unwritten.*\n.*square\.cpp:"):
-        running.run(plain, [[x]])
+        operator_call.run(plain, [[x]])
     output = '    Output("y").ParamType(REQUIRED)'
     marked = (
         ("op_host/square_def.cpp", output, f"{output}.OutputShapeDependOnCompute()"),
         ("op_kernel/square.cpp", "GM_ADDR y, ", "GM_ADDR y, GM_ADDR shape, "),
     )
-    result = running.run(edited(tmp_path / "marked", "square", less, *marked), [[x]])
+    result = operator_call.run(edited(tmp_path / "marked", "square", less, *marked), [[x]])
     np.testing.assert_array_equal(result.outputs["y"][:16], x[:16] ** 2)
     inferred = "IMPL_OP_INFERSHAPE(Square)"
     registered = (
@@ -116,7 +116,7 @@ def test_shape_that_the_result_says(tmp_path: Path) -> None:
         inferred,
         f"{inferred}.OutputShapeDependOnCompute({{0}})",
     )
-    result = running.run(edited(tmp_path / "registered", "square", less, registered), [[x]])
+    result = operator_call.run(edited(tmp_path / "registered", "square", less, registered), [[x]])
     np.testing.assert_array_equal(result.outputs["y"][:16], x[:16] ** 2)
 
 

@@ -16,12 +16,12 @@ from typing import Any
 
 import pytest
 
-from aclgrad.project.building import Builder
-from aclgrad.project.sources import SourcesError
+from aclgrad.project.building.operator_build import Builder
+from aclgrad.project.reading.sources import SourcesError
+from aclgrad.project.unit_tests import cmake_lists
 from aclgrad.project.unit_tests import gtest as unit_tests_gtest
-from aclgrad.project.unit_tests import lists
-from aclgrad.project.unit_tests.files import find_tests
 from aclgrad.project.unit_tests.oracle import Verdict
+from aclgrad.project.unit_tests.test_files import find_tests
 from aclgrad.runtime import Device
 from aclgrad.spec.soc import family_of
 
@@ -328,9 +328,11 @@ def test_each_test_runs_on_the_soc_that_its_list_names(tmp_path: Path) -> None:
     ):
         (tests / "CMakeLists.txt").write_text(f'AddOpTestCase(twice {words} "-DDTYPE_X=float")\n')
         for test, wanted in ((plain, soc), (apt, later), (below, later)):
-            assert lists.read(test.path, test.sources, tmp_path / "lists").soc == wanted, words
+            assert cmake_lists.read(test.path, test.sources, tmp_path / "lists").soc == wanted, (
+                words
+            )
     (tests / "CMakeLists.txt").write_text('AddOpTestCase(twice "ascend310b1" "-DX")\n')
     with pytest.raises(SourcesError, match="the test is for ascend310b1, which is not simulated"):
-        assert lists.read(plain.path, plain.sources, tmp_path / "lists").soc
+        assert cmake_lists.read(plain.path, plain.sources, tmp_path / "lists").soc
     assert [test.kernel_for(2201).stem for test in (plain, below)] == ["twice", "twice"]
     assert [test.kernel_for(3510).stem for test in (plain, apt, below)] == ["twice_apt"] * 3

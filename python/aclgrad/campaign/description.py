@@ -17,7 +17,7 @@ from aclgrad.campaign import axes
 from aclgrad.common import files
 from aclgrad.common.data import absurd, parse_toml
 from aclgrad.errors import AclgradError
-from aclgrad.project import request
+from aclgrad.project.reading import command_words
 from aclgrad.spec import dtypes
 from aclgrad.spec.soc import family_of
 from aclgrad.testing import selection
@@ -350,7 +350,7 @@ def is_path(word: str, folder: Path) -> Path | None:
     """The project that an operator's word names, from the file's folder on; None for a name."""
     place = (folder / Path(word).expanduser()).resolve()
     beside = any((place / half).is_dir() for half in ("op_kernel", "op_host"))
-    return place if beside or request.is_path(word) else None
+    return place if beside or command_words.is_path(word) else None
 
 
 # --- lines ---------------------------------------------------------------------------------------

@@ -16,8 +16,8 @@ from aclgrad.campaign import kernels, packing
 from aclgrad.campaign.description import Campaign, CampaignError, Sweep, is_path
 from aclgrad.campaign.plan import Json, Plan, size_of
 from aclgrad.errors import AclgradError
-from aclgrad.project import grid
-from aclgrad.project.request import soc_name
+from aclgrad.project.cases import grid
+from aclgrad.project.reading.command_words import soc_name
 from aclgrad.spec.op_spec import OpSpec
 from aclgrad.spec.soc import family_of
 from aclgrad.testing import selection

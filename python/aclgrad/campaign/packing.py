@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from aclgrad.common import cache, temporary
-from aclgrad.project import golden_file, trial
-from aclgrad.project.api import Argument, Function
-from aclgrad.project.auto_sync import assume
-from aclgrad.project.golden_file import GoldenFile
-from aclgrad.project.grid import label
+from aclgrad.project.cases import case_runs, golden_file
+from aclgrad.project.cases.golden_file import GoldenFile
+from aclgrad.project.cases.grid import label
+from aclgrad.project.reading.aclnn_functions import Argument, Function
+from aclgrad.project.reading.auto_sync import assume
 from aclgrad.spec import definition, dtypes
 from aclgrad.spec.definition import Definition
 from aclgrad.spec.soc import family_of
@@ -30,7 +30,7 @@ from aclgrad.spec.soc import family_of
 class Built:
     """An operator of a project, built for one SoC family."""
 
-    subject: trial.Subject
+    subject: case_runs.Subject
     rows: tuple[tuple[str, ...], ...]
     autosync: str
 
@@ -85,7 +85,7 @@ class Built:
 
 def build(path: Path, soc: str, wanted: Sequence[str], *, golden: bool, jobs: int = 0) -> Built:
     """Build the kernels of the wanted dtypes, all if none are named. Raises SourcesError."""
-    subject = trial.subjects(str(path), soc, golden=golden, jobs=jobs)[0]
+    subject = case_runs.subjects(str(path), soc, golden=golden, jobs=jobs)[0]
     kinds = {dtypes.parse(word).ge for word in wanted}
     rows = tuple(row for row in subject.rows if not kinds or (row and row[0] in kinds))
     subject.build(rows)
@@ -128,7 +128,7 @@ class Package:
         return [tuple(row) for row in self.about["rows"]]
 
 
-def unpack(digest: str, archive: Path) -> trial.Subject:
+def unpack(digest: str, archive: Path) -> case_runs.Subject:
     """An operator from its archive; once for all processes of a machine, in the user's cache."""
     place = cache.root() / "campaign" / digest
     if not (place / "project.json").is_file():
@@ -153,7 +153,7 @@ def unpack(digest: str, archive: Path) -> trial.Subject:
     golden: GoldenFile | None = None
     if (place / "golden.py").is_file():
         golden = golden_file.load(place / "golden.py", op)
-    return trial.Subject(about["word"], package, definition.Registered(), op, golden)
+    return case_runs.Subject(about["word"], package, definition.Registered(), op, golden)
 
 
 def family_key(soc: str) -> str:

@@ -16,7 +16,8 @@ from aclgrad.campaign.plan import Cell, Json, Plan
 from aclgrad.golden.precision import Report
 from aclgrad.profiling.calls import profiling
 from aclgrad.profiling.profiled import Profiled
-from aclgrad.project import grid, running, trial
+from aclgrad.project.cases import case_runs, grid
+from aclgrad.project.running import operator_call
 from aclgrad.runtime import open_device
 from aclgrad.runtime.device import Device
 from aclgrad.runtime.toolkit import checkout
@@ -46,7 +47,7 @@ class Cases:
     def __init__(self, document: Json, folder: str) -> None:
         self.plan, self.folder = Plan(document), Path(folder)
         self.device: Device | None = None
-        self._subjects: dict[str, trial.Subject] = {}
+        self._subjects: dict[str, case_runs.Subject] = {}
         self._grids: dict[tuple[str, str, str, str, bool], list[Case]] = {}
         self._fuzz: Any = None
         self._comparison = kernels.Comparison()
@@ -152,26 +153,26 @@ class Cases:
         row = _described(case) if cell.case >= 0 else {}
         if "precision" in cell.do or "check" in cell.do:
             chaos = (cell.chaos,) if cell.chaos else ()
-            outcome, refused = trial.run_case(device, subject, case, cell.seed, chaos)
+            outcome, refused = case_runs.run_case(device, subject, case, cell.seed, chaos)
             row |= judged(outcome)
             if refused:
                 row["verdict"] = REFUSED
         if "profile" in cell.do and row.get("verdict", PASSED) == PASSED:
             inputs = case.inputs(cell.seed)
             with profiling(device):
-                result = running.call(
+                result = operator_call.call(
                     device, subject.builder, subject.op, case.row, inputs, case.call.attrs
                 )
             read = sum(array.nbytes for param in inputs for array in param)
             row |= _timed(device, cell, (read, sum(a.nbytes for a in result.outputs.values())))
         return row
 
-    def _subject(self, digest: str) -> trial.Subject:
+    def _subject(self, digest: str) -> case_runs.Subject:
         if digest not in self._subjects:
             self._subjects[digest] = packing.unpack(digest, self.folder / archive_name(digest))
         return self._subjects[digest]
 
-    def _project_case(self, subject: trial.Subject, cell: Cell) -> grid.ProjectCase:
+    def _project_case(self, subject: case_runs.Subject, cell: Cell) -> grid.ProjectCase:
         own = {"stem": subject.stem, "path": subject.path}
         if cell.case >= 0:
             key = (cell.operator, cell.dtype, cell.soc, cell.package, cell.fast)
@@ -187,8 +188,8 @@ class Cases:
         )  # fmt: skip
         return case
 
-    def _attrs(self, subject: trial.Subject, cell: Cell) -> Json:
-        from aclgrad.project.words import given_or_zero
+    def _attrs(self, subject: case_runs.Subject, cell: Cell) -> Json:
+        from aclgrad.project.running.operand_words import given_or_zero
 
         defaults = {attr.name: attr.default for attr in subject.op.attrs}
         return given_or_zero(subject.op.attrs, {**defaults, **cell.attributes})

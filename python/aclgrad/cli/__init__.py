@@ -2,9 +2,11 @@
 """The ``aclgrad`` command: which commands there are, and how their errors end. Each command turns
 options into one call and prints the result.
 
-May import: ``campaign``, ``common``, ``errors``, ``findings``, ``functions``,
-``golden``, ``headers``, ``ops``, ``packaging``, ``profiling``, ``project``, ``reporting``,
-``runtime``, ``spec``, ``testing``.
+May import: ``campaign``, ``common``, ``errors``, ``findings``, ``functions``, ``golden``,
+``headers``, ``ops``, ``packaging``, ``profiling``, ``profiling.calibration``, ``project.building``,
+``project.cases``, ``project.checkout``, ``project.checks``, ``project.reading``,
+``project.running``, ``project.unit_tests``, ``project.workspace``, ``reporting``, ``runtime``,
+``spec``, ``testing``.
 """
 
 from __future__ import annotations

@@ -15,8 +15,8 @@ from aclgrad import __version__
 from aclgrad.cli import sources
 from aclgrad.cli.common import OUT, progress
 from aclgrad.cli.options import Device, DeviceName, Json, OfPath, Ops
-from aclgrad.project import request as project_request
-from aclgrad.project.sanitize import Sanitizer
+from aclgrad.project.checkout.instrumented_build import Sanitizer
+from aclgrad.project.reading import command_words as project_request
 from aclgrad.testing import selection
 
 _NAMED = 10  # of the libraries that were built, so that a log stays short
@@ -99,7 +99,7 @@ def build_command(
             "--soc: the simulator's build holds the kernels of every SoC. Next: leave --soc out;"
             " aclgrad test --soc chooses one"
         )
-    from aclgrad.project.cmake import build
+    from aclgrad.project.checkout.cmake_build import build
 
     with progress(OUT) as bar:
         task = bar.add_task("building", total=None)
@@ -114,10 +114,10 @@ def build_command(
             jobs=jobs,
             progress=step,
         )
-    from aclgrad.project import definitions
+    from aclgrad.project.checkout import spec_differences
 
     if sanitizer is None:  # its libraries load into an instrumented process only
-        definitions.check(selection.operators(ops or []), result.folder / "toolkit")
+        spec_differences.check(selection.operators(ops or []), result.folder / "toolkit")
     if result.rebuilt:
         OUT.print(f"rebuilt {len(result.rebuilt)} libraries in {result.folder}:")
         for name in result.rebuilt[:_NAMED]:
@@ -130,13 +130,13 @@ def build_command(
         OUT.print(f"up to date: nothing rebuilt in {result.folder}")
     if sanitizer:
         OUT.print(
-            "to run a program with it: python -m aclgrad.project.sanitize"
+            "to run a program with it: python -m aclgrad.project.checkout.instrumented_build"
             f" {sanitizer.value} COMMAND"
         )
 
 
 def _build_npu(ops: list[str] | None, debug: bool, soc: str | None, jobs: int) -> None:
-    from aclgrad.project.cann import build_npu
+    from aclgrad.project.checkout.cann_build import build_npu
 
     if ops or debug:
         raise ValueError(

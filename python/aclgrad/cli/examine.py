@@ -22,7 +22,7 @@ from aclgrad.cli.npu import Finding
 from aclgrad.common import cache
 from aclgrad.errors import ToolkitError
 from aclgrad.ops import all_specs, broken
-from aclgrad.project.build_tools import find_compiler, find_tool
+from aclgrad.project.building.build_tools import find_compiler, find_tool
 from aclgrad.runtime import packages
 from aclgrad.runtime import toolkit as toolkits
 from aclgrad.spec.soc import DEFAULT_SOC, family_of

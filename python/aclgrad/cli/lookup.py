@@ -10,7 +10,7 @@ from aclgrad.cli.named import Named
 from aclgrad.cli.operators import Operators
 from aclgrad.cli.options import OfPath
 from aclgrad.cli.project import Project
-from aclgrad.project import request
+from aclgrad.project.reading import command_words
 from aclgrad.testing import selection
 
 
@@ -18,10 +18,10 @@ def find(
     words: Sequence[str] | None, of_path: OfPath, listed: str | None = None, *, quiet: bool = False
 ) -> list[Operators]:
     """Operators by name as one, and each path; all of this package when nothing says anything."""
-    words = request.here(words) if listed is None else [*(words or [])]
+    words = command_words.here(words) if listed is None else [*(words or [])]
     sources.choose(words, of_path, quiet=quiet)
-    names = [word for word in words if not request.is_path(word)]
-    found: list[Operators] = [Project(word) for word in words if request.is_path(word)]
+    names = [word for word in words if not command_words.is_path(word)]
+    found: list[Operators] = [Project(word) for word in words if command_words.is_path(word)]
     if names or listed is not None or not found:
         found.insert(0, Named(selection.operators(names, listed), bool(names)))
     return found

@@ -15,7 +15,7 @@ from aclgrad.cli.options import DeviceName, Running
 from aclgrad.common.files import check_output
 from aclgrad.findings import errors_of
 from aclgrad.golden.precision import compare, measure
-from aclgrad.project.request import soc_name
+from aclgrad.project.reading.command_words import soc_name
 from aclgrad.reporting.conditions import Conditions
 from aclgrad.runtime.toolkit import checkout, sim_root
 from aclgrad.spec import dtypes
@@ -46,10 +46,10 @@ class Named:
         selection.choose(self.specs, fast=asked.fast, dtype=dtype, names=asked.names)
         simulated = running.device is DeviceName.sim
         if simulated and not os.environ.get("LD_PRELOAD"):
-            from aclgrad.project import definitions
+            from aclgrad.project.checkout import spec_differences
 
             _tell_what_is_not_built()
-            definitions.check(self.specs)
+            spec_differences.check(self.specs)
         device = open_device(running)
         soc = device.option("soc") or "npu"
         family = family_of(soc) if simulated else None
@@ -94,7 +94,7 @@ class Named:
 
     def sanitize(self, asked: Asked, running: Running, seed: int) -> list[Run]:
         """See `Operators`."""
-        from aclgrad.project import own_host
+        from aclgrad.project.checks import own_host_code
 
         dtype = dtypes.parse(asked.dtype) if asked.dtype else None
         shapes = [user_data.parse_shape(text) for text in asked.shapes]
@@ -106,7 +106,9 @@ class Named:
         return [
             run
             for spec in self.specs
-            for run in own_host.sanitize(spec, [case for of, case, _ in chosen if of is spec], soc)
+            for run in own_host_code.sanitize(
+                spec, [case for of, case, _ in chosen if of is spec], soc
+            )
         ]
 
     def run(self, given: Given, running: Running, save: Path | None, quiet: bool) -> Computed:
@@ -201,12 +203,12 @@ def _run(
 
 def _tell_what_is_not_built() -> None:
     """Say so when a checkout's sources are not those that it was built from."""
-    from aclgrad.project import own_build
+    from aclgrad.project.checkout import ninja_by_content
 
     root = checkout()
     if root is None or sim_root() != root / "build" / "sim" / "toolkit":
         return
-    changed = own_build.changed_since(root / "build" / "sim", root)
+    changed = ninja_by_content.changed_since(root / "build" / "sim", root)
     if changed:
         more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
         name = changed[0].relative_to(root)

@@ -12,9 +12,9 @@ import typer
 
 from aclgrad.cli.common import OUT
 from aclgrad.cli.options import Soc
-from aclgrad.project.layout import check_compilable
-from aclgrad.project.request import soc_name
-from aclgrad.project.scaffold import Like, Shape, from_sources, new
+from aclgrad.project.reading.command_words import soc_name
+from aclgrad.project.reading.layout import check_compilable
+from aclgrad.project.workspace.scaffold import Like, Shape, from_sources, new
 
 
 def new_command(

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from aclgrad.errors import ToolkitError
-from aclgrad.project import cann
+from aclgrad.project.checkout import cann_build
 from aclgrad.runtime import toolkit as toolkits
 
 
@@ -32,7 +32,7 @@ class Finding:
 def findings() -> Iterator[Finding]:
     """What --device npu needs beside libraries."""
     try:
-        found = cann.find_cann()
+        found = cann_build.find_cann()
     except ToolkitError as error:
         text, _, fix = str(error).removeprefix("build --device npu: ").partition(" Next: ")
         yield Finding("building with CANN", text, "note", fix)

@@ -17,19 +17,19 @@ from aclgrad.cli.operators import Asked, Computed, Given, Looked, Ran, shortened
 from aclgrad.cli.options import DeviceName, Running, Switch
 from aclgrad.common.files import check_output
 from aclgrad.common.visible import visible
-from aclgrad.project.auto_sync import Assumed, assume
-from aclgrad.project.request import soc_name
-from aclgrad.project.sources import SourcesError, numpy_name
+from aclgrad.project.reading.auto_sync import Assumed, assume
+from aclgrad.project.reading.command_words import soc_name
+from aclgrad.project.reading.sources import SourcesError, numpy_name
 from aclgrad.reporting.conditions import Conditions
 from aclgrad.spec import dtypes
 
 if TYPE_CHECKING:
     from aclgrad.findings import Run
     from aclgrad.golden.precision import Report
-    from aclgrad.project import trial
-    from aclgrad.project.golden_file import GoldenFile
-    from aclgrad.project.grid import ProjectCase
-    from aclgrad.project.running import Result
+    from aclgrad.project.cases import case_runs
+    from aclgrad.project.cases.golden_file import GoldenFile
+    from aclgrad.project.cases.grid import ProjectCase
+    from aclgrad.project.running.operator_call import Result
     from aclgrad.runtime.device import Device
     from aclgrad.testing.picture import Picture
 
@@ -42,13 +42,13 @@ class Project:
 
     def test(self, asked: Asked, running: Running, seed: int, shown: Any) -> Ran:
         """See `Operators`."""
-        from aclgrad.project import trial
+        from aclgrad.project.cases import case_runs
 
         assumed = self._assume(running)
         options = self._options(running, assumed, seed)
         options = dataclasses.replace(options, tolerance=asked.tolerance)
         ran = Ran()
-        for subject in trial.subjects(self.word, options.soc):
+        for subject in case_runs.subjects(self.word, options.soc):
             _run(subject, _chosen(subject, asked), options, shown, ran)
         ran.in_force = {**ran.in_force, "soc": options.soc}
         return ran
@@ -59,19 +59,21 @@ class Project:
         """See `Operators`. Without cases of its own and shapes of the caller's the inputs are made
         from the definition.
         """
-        from aclgrad.project import grid, guessed, trial, words
+        from aclgrad.project.cases import case_runs, grid
+        from aclgrad.project.checks import settled_cases
+        from aclgrad.project.running import operand_words
         from aclgrad.testing import refusals, selection, user_data
 
         assumed = self._assume(running)
         chaos = selection.seeds(seeds) if seeds else ()
         running = dataclasses.replace(running, check=True, chaos=0)
         options = dataclasses.replace(self._options(running, assumed, seed), seeds=chaos)
-        subject = trial.subjects(self.word, options.soc, golden=False)[0]
+        subject = case_runs.subjects(self.word, options.soc, golden=False)[0]
         choice: dict[str, list[str]] = {}
         conditions = {"soc": options.soc, "autosync": assumed.value, "why": assumed.why}
         cases: list[ProjectCase] = []
         if asked.shapes:
-            values = words.parse_attrs(subject.op, asked.attrs)
+            values = operand_words.parse_attrs(subject.op, asked.attrs)
             rows = _rows(subject, asked.dtype)
             own = {"stem": subject.stem, "path": self.word}
             for text in asked.shapes:
@@ -105,7 +107,7 @@ class Project:
         )  # fmt: skip
         runs = [
             outcome.run(here.repro(outcome.case, "check", choice.get(outcome.case.name, ())))
-            for outcome in guessed.settled(subject, ran.outcomes, options)
+            for outcome in settled_cases.settled(subject, ran.outcomes, options)
         ]
         standard = subject.golden is not None and subject.golden.own_cases is None
         notes = shortened(asked) if standard else []
@@ -115,11 +117,13 @@ class Project:
 
     def sanitize(self, asked: Asked, running: Running, seed: int) -> list[Run]:
         """See `Operators`."""
-        from aclgrad.project import grid, host_sanitizer, inputs, trial, words
+        from aclgrad.project.cases import case_runs, grid, made_inputs
+        from aclgrad.project.checks import host_sanitizer
+        from aclgrad.project.running import operand_words
         from aclgrad.testing import user_data
 
         soc = soc_name(running.soc)
-        subject = trial.subjects(self.word, soc, golden=False)[0]
+        subject = case_runs.subjects(self.word, soc, golden=False)[0]
         op, rows = subject.op, _rows(subject, asked.dtype)
         if not asked.shapes and subject.golden is None:
             made = [
@@ -127,10 +131,10 @@ class Project:
                     case.label, op, row, _shapes_of(case.inputs), case.attrs, case.inputs
                 )
                 for row in rows
-                for case in inputs.cases(op, row)
+                for case in made_inputs.cases(op, row)
             ]
         else:
-            values = words.parse_attrs(op, asked.attrs) if asked.shapes else {}
+            values = operand_words.parse_attrs(op, asked.attrs) if asked.shapes else {}
             own = {"stem": subject.stem, "path": self.word}
             shapes = [user_data.parse_shape(text) for text in asked.shapes]
             cases = [
@@ -160,11 +164,11 @@ class Project:
     def _check_made(
         self, asked: Asked, running: Running, conditions: dict[str, str], seeds: str | None
     ) -> Looked:
-        from aclgrad.project import checking
+        from aclgrad.project.checks import operator_check
         from aclgrad.testing import selection
 
         soc = conditions["soc"]
-        checked = checking.check(
+        checked = operator_check.check(
             self.word,
             soc=soc,
             dtype=dtypes.parse(asked.dtype).name if asked.dtype else "",
@@ -178,8 +182,8 @@ class Project:
 
     def run(self, given: Given, running: Running, save: Path | None, quiet: bool) -> Computed:
         """See `Operators`."""
-        from aclgrad.project import running as project_running
-        from aclgrad.project import single_file, words
+        from aclgrad.project.running import kernel_file, operand_words
+        from aclgrad.project.running import operator_call as project_running
 
         if given.out_dtype:
             raise SourcesError(
@@ -190,12 +194,12 @@ class Project:
         if save is not None:
             check_output(save, "--save")
         kind = dtypes.parse(given.dtype) if given.dtype else None
-        inputs = [words.load(name, kind) for name in given.files]
+        inputs = [operand_words.load(name, kind) for name in given.files]
         outputs = re.sub(r",\s+", ",", given.outputs).split() if given.outputs else []
         if not quiet:
             print(visible(assumed.line), file=sys.stderr)
         soc = soc_name(running.soc)
-        alone = single_file.find(self.word)
+        alone = kernel_file.find(self.word)
         report: Report | None = None
         picture: Picture | None = None
         verdict = ""
@@ -206,7 +210,7 @@ class Project:
                     f"--golden: {self.word} is a kernel alone, which has no golden. Next: leave"
                     " --golden out"
                 )
-            result = single_file.run_kernel(
+            result = kernel_file.run_kernel(
                 alone,
                 inputs,
                 outputs,
@@ -249,11 +253,11 @@ class Project:
         self, shapes: Sequence[str], dtype: str, attrs: Sequence[str], soc: str | None
     ) -> dict[str, Any]:
         """See `Operators`: SHAPE[:DTYPE] per input, or one for all."""
-        from aclgrad.project import trial
-        from aclgrad.project.alone import tiling_of
+        from aclgrad.project.cases import case_runs
+        from aclgrad.project.cases.host_tiling import tiling_of
 
         name = soc_name(soc)
-        subject = trial.subjects(self.word, name, golden=False)[0]
+        subject = case_runs.subjects(self.word, name, golden=False)[0]
         return tiling_of(subject, name, shapes, dtype, attrs)
 
     def _assume(self, running: Running) -> Assumed:
@@ -263,10 +267,10 @@ class Project:
         chosen = running.autosync.value if running.autosync else None
         return assume(self.word, soc_name(running.soc), chosen)
 
-    def _options(self, running: Running, assumed: Assumed, seed: int) -> trial.Options:
-        from aclgrad.project import trial
+    def _options(self, running: Running, assumed: Assumed, seed: int) -> case_runs.Options:
+        from aclgrad.project.cases import case_runs
 
-        return trial.Options(
+        return case_runs.Options(
             soc_name(running.soc), seed, running.check, assumed.value, running.chaos,
             running.keep_going,
         )  # fmt: skip
@@ -274,43 +278,50 @@ class Project:
 
 def _golden(word: str, soc: str) -> GoldenFile:
     """The golden of the operator that a path names; none is an error before anything runs."""
-    from aclgrad.project import building, golden_file, layout, running
+    from aclgrad.project.building import operator_build
+    from aclgrad.project.cases import golden_file
+    from aclgrad.project.reading import layout
+    from aclgrad.project.running import operator_call
     from aclgrad.spec.soc import family_of
 
-    builder = building.Builder(layout.locate(word), family_of(soc))
+    builder = operator_build.Builder(layout.locate(word), family_of(soc))
     described = builder.build_host()
-    op = running.pick(building.runnable(described, builder.sources, builder.soc), builder.sources)
+    op = operator_call.pick(
+        operator_build.runnable(described, builder.sources, builder.soc), builder.sources
+    )
     return golden_file.need(op, builder.sources, word)
 
 
 def _judge(
     golden: GoldenFile, inputs: Sequence[Any], attrs: Sequence[str], result: Result, device: Device
 ) -> tuple[Report, str, Picture | None]:
-    from aclgrad.project import trial, words
+    from aclgrad.project.cases import case_runs
+    from aclgrad.project.running import operand_words
 
     every = [*inputs, *([[]] * (len(golden.op.inputs) - len(inputs)))]
-    values = words.parse_attrs(golden.op, attrs)
-    return trial.judge(golden, golden.op, every, values, result, device)
+    values = operand_words.parse_attrs(golden.op, attrs)
+    return case_runs.judge(golden, golden.op, every, values, result, device)
 
 
 def _run(
-    subject: trial.Subject,
+    subject: case_runs.Subject,
     cases: Sequence[ProjectCase],
-    options: trial.Options,
+    options: case_runs.Options,
     shown: Any,
     ran: Ran,
 ) -> None:
-    from aclgrad.project import trial
+    from aclgrad.project.cases import case_runs
+    from aclgrad.project.running.isolation import first_reason
     from aclgrad.testing.refusals import RefusedCase
 
     task = shown.add_task(f"building {subject.stem}", total=len(cases))
     subject.build(list(dict.fromkeys(case.row for case in cases)))
     shown.update(task, description=f"{subject.stem} on {options.soc}")
-    done = trial.run(subject, cases, options, lambda: shown.advance(task))
+    done = case_runs.run(subject, cases, options, lambda: shown.advance(task))
     ran.outcomes += done.outcomes
     ran.in_force = done.in_force
     ran.refused += [
-        RefusedCase(subject.stem, case.name, trial.last_line(why)) for case, why in done.refused
+        RefusedCase(subject.stem, case.name, first_reason(why)) for case, why in done.refused
     ]
 
 
@@ -318,7 +329,7 @@ def _shapes_of(params: Sequence[Sequence[Any]]) -> list[list[tuple[int, ...]]]:
     return [[array.shape for array in param] for param in params]
 
 
-def _rows(subject: trial.Subject, dtype: str | None) -> list[tuple[str, ...]]:
+def _rows(subject: case_runs.Subject, dtype: str | None) -> list[tuple[str, ...]]:
     rows = subject.rows
     if dtype is None:
         return rows
@@ -333,8 +344,8 @@ def _rows(subject: trial.Subject, dtype: str | None) -> list[tuple[str, ...]]:
     return chosen
 
 
-def _chosen(subject: trial.Subject, asked: Asked) -> list[ProjectCase]:
-    from aclgrad.project import grid
+def _chosen(subject: case_runs.Subject, asked: Asked) -> list[ProjectCase]:
+    from aclgrad.project.cases import grid
 
     rows = _rows(subject, asked.dtype)
     own = {"stem": subject.stem, "path": subject.path}

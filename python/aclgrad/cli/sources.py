@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aclgrad.common.visible import visible
-from aclgrad.project.auto_sync import Assumed
-from aclgrad.project.request import is_path, soc_name
-from aclgrad.project.sources import SourcesError
+from aclgrad.project.reading.auto_sync import Assumed
+from aclgrad.project.reading.command_words import is_path, soc_name
+from aclgrad.project.reading.sources import SourcesError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 def choose(words: Sequence[str], of_path: OfPath, *, quiet: bool = False) -> None:
     """Find out what paths hold, say so, and keep what the command line says of them."""
-    from aclgrad.project.layout import Choice
-    from aclgrad.project.layout import choose as keep
+    from aclgrad.project.reading.layout import Choice
+    from aclgrad.project.reading.layout import choose as keep
 
     paths = [word for word in words if is_path(word)]
     include, define = of_path.include or (), of_path.define or ()
@@ -75,7 +75,8 @@ def build(
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> None:
     """Build operators from their sources and say where their package is."""
-    from aclgrad.project import building, single_file
+    from aclgrad.project.building import operator_build
+    from aclgrad.project.running import kernel_file
     from aclgrad.spec.dtypes import parse
     from aclgrad.spec.soc import family_of
 
@@ -86,12 +87,12 @@ def build(
         )
     for word in words:
         refuse_names(word, "build")
-        alone = single_file.find(word)
+        alone = kernel_file.find(word)
         if alone is not None:
-            for made in single_file.build_all(alone, family_of(soc_name(soc))):
+            for made in kernel_file.build_all(alone, family_of(soc_name(soc))):
                 console.print(f"built {made}", markup=False)
             continue
-        built = building.build(
+        built = operator_build.build(
             word,
             soc=soc_name(soc),
             dtypes=names,
@@ -123,13 +124,13 @@ def run_program(
     assumed: Assumed,
 ) -> int:
     """Build and run an .asc file; returns its status, or 1 when the checks found an error."""
-    from aclgrad.project import single_file
+    from aclgrad.project.running import kernel_file
     from aclgrad.spec.soc import family_of
 
-    program = single_file.build(source, family_of(soc_name(soc)))
+    program = kernel_file.build(source, family_of(soc_name(soc)))
     if not as_json:
         print(visible(assumed.line), file=sys.stderr)  # what the program prints stays its own
-    ended = single_file.run_program(
+    ended = kernel_file.run_program(
         [str(program), *words], environment=environment, capture=as_json
     )
     status = ended.status if ended.status > 0 else 128 - ended.status if ended.status else 0

@@ -15,7 +15,7 @@ from rich.console import Console
 from aclgrad.cli.common import OUT
 from aclgrad.cli.options import AutoSync, Json, KeepGoing
 from aclgrad.common.visible import visible
-from aclgrad.project.auto_sync import Assumed
+from aclgrad.project.reading.auto_sync import Assumed
 
 if TYPE_CHECKING:
     from aclgrad.project.unit_tests.gtest import TestResult
@@ -81,9 +81,9 @@ def _run(
     autosync: str | None = None,
 ) -> bool:
     """Build and run the unit tests of a path; returns whether all are fine."""
-    from aclgrad.project.sources import SourcesError
+    from aclgrad.project.reading.sources import SourcesError
     from aclgrad.project.unit_tests import gtest
-    from aclgrad.project.unit_tests.files import find_tests
+    from aclgrad.project.unit_tests.test_files import find_tests
 
     documents = []
     ok = True

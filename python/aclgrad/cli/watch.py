@@ -13,10 +13,10 @@ from pathlib import Path
 from aclgrad.cli.common import OUT
 from aclgrad.common.sums import sum_of
 from aclgrad.errors import AclgradError, ToolkitError
-from aclgrad.project import request
-from aclgrad.project.cmake import build
-from aclgrad.project.layout import locate
-from aclgrad.project.sources import SourcesError
+from aclgrad.project.checkout.cmake_build import build
+from aclgrad.project.reading import command_words
+from aclgrad.project.reading.layout import locate
+from aclgrad.project.reading.sources import SourcesError
 from aclgrad.runtime.toolkit import checkout
 from aclgrad.spec.op_spec import OpSpec
 from aclgrad.spec.soc import Family, family_of
@@ -128,11 +128,11 @@ def watch_words(ops: list[str], listed: str | None, soc: str | None, report: Pat
     """Watch what the command line names, and hand its other words on to each round. ``report`` is
     where these write their results.
     """
-    named = ops if listed else request.here(ops)
-    if any(map(request.is_path, named)):
+    named = ops if listed else command_words.here(ops)
+    if any(map(command_words.is_path, named)):
         watched = [of_path(word) for word in named]
     else:
-        family = family_of(request.soc_name(soc))
+        family = family_of(command_words.soc_name(soc))
         watched = [of_spec(spec, family) for spec in selection.operators(named, listed)]
     own = {"test", "--watch", "--ops", f"--ops={listed}", *ops, *([listed] if listed else [])}
     words = [word for word in sys.argv[1:] if word not in own]

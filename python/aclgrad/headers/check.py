@@ -26,7 +26,7 @@ from aclgrad.headers.op_compiler import Front
 from aclgrad.headers.problems import Problem, _short, problems
 from aclgrad.headers.standins import CPU, DEVICE, StandIns
 from aclgrad.headers.trees import HeaderSet
-from aclgrad.project.build_tools import find_compiler
+from aclgrad.project.building.build_tools import find_compiler
 from aclgrad.runtime.toolkit import checkout
 from aclgrad.spec.op_spec import OpSpec
 from aclgrad.spec.soc import Family

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from aclgrad.common.files import text_of
 from aclgrad.errors import ToolkitError
-from aclgrad.project.cann import version_of
+from aclgrad.project.checkout.cann_build import version_of
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The self-extracting package: its content, its installer, its bill of materials and signature.
 
-May import: ``codegen``, ``common``, ``errors``, ``findings``, ``golden``, ``ops``, ``project``,
-``runtime``, ``spec``.
+May import: ``codegen``, ``common``, ``errors``, ``findings``, ``golden``, ``ops``,
+``project.building``, ``project.cases``, ``project.checks``, ``project.reading``,
+``project.running``, ``runtime``, ``spec``.
 """

@@ -22,9 +22,9 @@ from aclgrad.errors import ToolkitError
 from aclgrad.golden.limits import LIMITS, row_scale
 from aclgrad.packaging import elf
 from aclgrad.packaging.content import _render
-from aclgrad.project.api import Function, generated
-from aclgrad.project.build_tools import find_compiler
-from aclgrad.project.handles import scalar_of
+from aclgrad.project.building.build_tools import find_compiler
+from aclgrad.project.reading.aclnn_functions import Function, generated
+from aclgrad.project.running.tensor_handles import scalar_of
 from aclgrad.spec import dtypes
 from aclgrad.spec.arguments import Attr
 from aclgrad.spec.definition import Definition

@@ -30,10 +30,14 @@ from aclgrad.packaging.self_test import (
     that_compile,
     tolerance,
 )
-from aclgrad.project import checking, golden_file, grid, hand_written, inputs, running, trial
-from aclgrad.project.api import generated
-from aclgrad.project.api_building import exported
-from aclgrad.project.sources import Sources
+from aclgrad.project.building.aclnn_library import exported
+from aclgrad.project.cases import case_runs, golden_file, grid, made_inputs
+from aclgrad.project.checks import operator_check
+from aclgrad.project.reading import handwritten_functions
+from aclgrad.project.reading.aclnn_functions import generated
+from aclgrad.project.reading.sources import Sources
+from aclgrad.project.running import operator_call
+from aclgrad.project.running.isolation import first_reason
 from aclgrad.runtime.packages import Candidate
 from aclgrad.runtime.toolkit import Toolkit
 from aclgrad.spec import dtypes
@@ -190,27 +194,31 @@ def _defined_case(
     family = family_of(soc)
     op = by_family[family.name]
     vendor = VendorFolder(folder, family, toolkit)
-    by_hand, _ = hand_written.functions(op, sources.api) if sources is not None else ([], [])
+    by_hand, _ = (
+        handwritten_functions.functions(op, sources.api) if sources is not None else ([], [])
+    )
     found = exported(vendor.api_library, [*by_hand, generated(op)])
     if not found:
         return f"libcust_opapi.so has no {generated(op).name}"
     function = vendor.functions[op.type] = found[0]
-    row = checking.prefer_float(vendor.combinations(op))
+    row = operator_check.prefer_float(vendor.combinations(op))
     with temporary.folder() as place:
         kept = place / "outputs.npz"
 
-        def keep(_: Definition, case: inputs.Case, result: running.Result) -> str:
-            running.save(kept, result)
+        def keep(_: Definition, case: made_inputs.Case, result: operator_call.Result) -> str:
+            operator_call.save(kept, result)
             return "kept"
 
         golden = _golden(op, sources)
-        tried = [*inputs.cases(op, row, _MOST_CASES)]
+        tried = [*made_inputs.cases(op, row, _MOST_CASES)]
         if golden is not None:
             tried = _own_cases(golden, op, row) or tried
-        outcomes = checking.run_cases(vendor, op, row, tried, soc=soc, judge=keep, seconds=_SECONDS)
-        best = checking.best(outcomes)
+        outcomes = operator_check.run_cases(
+            vendor, op, row, tried, soc=soc, judge=keep, seconds=_SECONDS
+        )
+        best = operator_check.best(outcomes)
         if best is None or not best.ran or not kept.is_file():
-            why = checking.first_reason(best.message) if best else "none fits its definition"
+            why = first_reason(best.message) if best else "none fits its definition"
             errors = best.errors if best else []
             # Of inputs that were made for it a finding may be the fault of the inputs, but never
             # that its tiling decides what no launch can have.
@@ -241,7 +249,7 @@ def _golden(op: Definition, sources: Sources | None) -> golden_file.GoldenFile |
 
 def _own_cases(
     golden: golden_file.GoldenFile, op: Definition, row: tuple[str, ...]
-) -> list[inputs.Case]:
+) -> list[made_inputs.Case]:
     """The smallest cases of the project that have something in them."""
     place = str(golden.path.parent)
     found = []
@@ -251,19 +259,21 @@ def _own_cases(
         arrays = case.inputs()
         size = sum(array.size for param in arrays for array in param)
         if size and all(array.size for param in arrays for array in param):
-            found.append((size, case.name, inputs.Case(case.name, arrays, dict(case.call.attrs))))
+            found.append(
+                (size, case.name, made_inputs.Case(case.name, arrays, dict(case.call.attrs)))
+            )
     return [case for _, _, case in sorted(found, key=lambda item: item[:2])[:_MOST_CASES]]
 
 
 def _judged(
     golden: golden_file.GoldenFile,
     op: Definition,
-    case: inputs.Case,
+    case: made_inputs.Case,
     outputs: Mapping[str, Any],
 ) -> dict[str, Any]:
     """The golden's numbers, once the kernel's are seen to be precise enough."""
-    result = running.Result(op.type, dict(outputs))
-    report, text, _ = trial.judge(golden, op, case.inputs, case.attrs, result)
+    result = operator_call.Result(op.type, dict(outputs))
+    report, text, _ = case_runs.judge(golden, op, case.inputs, case.attrs, result)
     if not report.passed:
         raise ToolkitError(
             f"package: {op.type}: kernel and golden differ in {case.label}:\n{text}\nNext:"
@@ -271,7 +281,7 @@ def _judged(
         )
     want = {}
     for (name, array), exact in zip(
-        outputs.items(), trial.wanted(golden, op, case.inputs, case.attrs, result), strict=True
+        outputs.items(), case_runs.wanted(golden, op, case.inputs, case.attrs, result), strict=True
     ):
         rounded = array if exact is None else exact.astype(array.dtype)
         # Of a hundred elements the rule lets one be further off; that one is held to this run.

@@ -19,7 +19,7 @@ from aclgrad.spec.dtypes import DType
 from aclgrad.spec.op_spec import OpSpec
 
 if TYPE_CHECKING:
-    from aclgrad.project.words import Array, Tensors
+    from aclgrad.project.running.operand_words import Array, Tensors
 
 
 _KEPT = 4  # launches of which a device keeps the instructions
@@ -104,14 +104,14 @@ def profile_sources(
     are the tensors of each parameter, ``attrs`` are NAME=VALUE words. A kernel file without op_host
     takes ``blocks``, ``tiling``, ``tiling_key`` and ``workspace`` besides.
     """
-    from aclgrad.project import running, single_file
+    from aclgrad.project.running import kernel_file, operator_call
     from aclgrad.runtime import open_device
     from aclgrad.spec import dtypes
     from aclgrad.spec.soc import DEFAULT_SOC
 
     opened = device or open_device()
     name = soc or os.environ.get("ACLGRAD_SOC") or DEFAULT_SOC
-    alone = single_file.find(path)
+    alone = kernel_file.find(path)
     if alone is None and launch:
         raise ProfileError(
             f"--{next(iter(launch)).replace('_', '-')}: {path} comes with op_host, whose tiling"
@@ -119,11 +119,11 @@ def profile_sources(
         )
     with profiling(opened):
         if alone is not None:
-            result = single_file.run_kernel(
+            result = kernel_file.run_kernel(
                 alone, inputs, outputs, attrs, soc=name, open_device=lambda: opened, **launch
             )
         else:
-            result = running.run(
+            result = operator_call.run(
                 path, inputs, attrs, soc=name, outputs=outputs, open_device=lambda: opened
             )
     given = [array for param in inputs for array in param]
@@ -148,13 +148,13 @@ def sources_inputs(path: str, words: Sequence[str], dtype: DType, soc: str) -> l
     input, several with commas between for a list, one word for all of an operator, or ``-`` for an
     optional input that is absent.
     """
-    from aclgrad.project import running, single_file
-    from aclgrad.project.words import ABSENT
+    from aclgrad.project.running import kernel_file, operator_call
+    from aclgrad.project.running.operand_words import ABSENT
     from aclgrad.spec import dtypes
     from aclgrad.testing.user_data import parse_shape
 
-    if len(words) == 1 and single_file.find(path) is None:
-        op = running.describe(path, soc)
+    if len(words) == 1 and kernel_file.find(path) is None:
+        op = operator_call.describe(path, soc)
         words = list(words) * sum(item.kind != "optional" for item in op.inputs)
     found: list[Tensors] = []
     for word in words:

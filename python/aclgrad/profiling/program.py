@@ -15,8 +15,8 @@ from pathlib import Path
 from aclgrad.common import temporary
 from aclgrad.findings import errors_of, from_json
 from aclgrad.profiling.profiled import Json, Profiled, ProfileError, changes_of, lines_of
-from aclgrad.project import single_file
-from aclgrad.project.auto_sync import Assumed
+from aclgrad.project.reading.auto_sync import Assumed
+from aclgrad.project.running import kernel_file
 from aclgrad.spec.soc import family_of
 
 LIMIT = "ACLGRAD_PROFILE_SECONDS"
@@ -79,7 +79,7 @@ def profile_program(
     """
     if not source.is_file():
         raise ProfileError(f"{source}: no such file. Next: give the path of an .asc file")
-    program = single_file.build_program(source, family_of(soc))
+    program = kernel_file.build_program(source, family_of(soc))
     files = Files()
     environment = {
         "ACLGRAD_SOC": soc,
@@ -95,7 +95,7 @@ def profile_program(
     if vector_cores is not None:
         environment["ACLGRAD_SIM_CORES"] = str(vector_cores)
     try:
-        ended = single_file.run_program(
+        ended = kernel_file.run_program(
             [str(program), *words], environment=environment, capture=quiet, timeout=seconds
         )
     except subprocess.TimeoutExpired:

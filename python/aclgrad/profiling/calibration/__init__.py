@@ -1,4 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where the simulator is wrong, by a board: the register of what nobody has told us, the probes
 that ask, and the file that they make (docs/calibration.md).
+
+May import: ``common``, ``errors``, ``profiling``, ``project.building``, ``reporting``, ``runtime``,
+``spec``.
 """

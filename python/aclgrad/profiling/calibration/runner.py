@@ -21,8 +21,8 @@ from aclgrad.common.locks import alone
 from aclgrad.common.sums import content
 from aclgrad.errors import ToolkitError
 from aclgrad.profiling.calibration import process
-from aclgrad.project.build_tools import find_compiler, need_tool
-from aclgrad.project.toolchain import toolchain
+from aclgrad.project.building.build_tools import find_compiler, need_tool
+from aclgrad.project.building.toolchain import toolchain
 from aclgrad.runtime.toolkit import sim_root
 
 SOURCES = Path(__file__).parent / "probes"

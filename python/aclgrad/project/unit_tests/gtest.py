@@ -21,15 +21,15 @@ from typing import Any
 
 from aclgrad import findings
 from aclgrad.common.files import text_of
-from aclgrad.project.auto_sync import Assumed, assume
-from aclgrad.project.building import Builder
-from aclgrad.project.compile_step import Step
-from aclgrad.project.sources import SourcesError
-from aclgrad.project.unit_tests import lists as unit_tests_lists
+from aclgrad.project.building.compile_step import Step
+from aclgrad.project.building.operator_build import Builder
+from aclgrad.project.reading.auto_sync import Assumed, assume
+from aclgrad.project.reading.sources import SourcesError
+from aclgrad.project.unit_tests import cmake_lists as unit_tests_lists
 from aclgrad.project.unit_tests import oracle, shared
 from aclgrad.project.unit_tests import record as unit_tests_record
-from aclgrad.project.unit_tests.files import TestFile
-from aclgrad.project.unit_tests.lists import TESTS, TestLists
+from aclgrad.project.unit_tests.cmake_lists import TESTS, TestLists
+from aclgrad.project.unit_tests.test_files import TestFile
 from aclgrad.spec.naming import snake_case
 from aclgrad.spec.soc import DEFAULT_SOC, family_of
 

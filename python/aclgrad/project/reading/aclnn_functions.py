@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The aclnn function of an operator: what of its definition each argument is, and the signature
+that CANN's generator gives to a definition.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from aclgrad.project.reading.sources import SourcesError
+from aclgrad.spec import naming
+from aclgrad.spec.definition import Definition, Param
+from aclgrad.spec.naming import snake_case
+
+ATTR_TYPES = {
+    "Int": "int64_t ",
+    "Float": "double ",
+    "Bool": "bool ",
+    "String": "const char* ",
+    "ListInt": "const aclIntArray* ",
+    "ListFloat": "const aclFloatArray* ",
+    "ListBool": "const aclBoolArray* ",
+}
+_HOST_ARRAYS = {
+    "DT_INT64": "aclIntArray",
+    "DT_INT32": "aclIntArray",
+    "DT_UINT64": "aclIntArray",
+    "DT_BOOL": "aclBoolArray",
+    "DT_FLOAT": "aclFloatArray",
+}
+
+
+@dataclass(frozen=True)
+class Argument:
+    """An argument of an aclnn function: an input, attribute or output of the definition, and how C
+    spells its type without const and pointers.
+    """
+
+    source: str  # input | attr | output | dtype (of an output)
+    index: int
+    type: str
+
+
+@dataclass(frozen=True)
+class Function:
+    """An aclnn function that computes an operator."""
+
+    name: str
+    header: str
+    arguments: tuple[Argument, ...]
+    by_hand: Path | None = None  # its source, if nothing generated it
+
+    def attr(self, index: int) -> Argument | None:
+        """The argument that an attribute is; None if the function does without it."""
+        return next((a for a in self.arguments if (a.source, a.index) == ("attr", index)), None)
+
+
+def generated(op: Definition, prefix: str = "aclnn") -> Function:
+    """The function that CANN's generator makes of a definition."""
+    context = api_context(op, prefix)
+    kinds = [param["type"].replace("const ", "").rstrip("* ") for param in context["params"]]
+    own = [at for at, item in enumerate(context["outputs"]) if not item["ref"]]
+    places = [
+        *(("input", at) for at in range(len(op.inputs))),
+        *(("attr", at) for at in range(len(op.attrs))),
+        *(("output", at) for at in own),
+    ]
+    arguments = tuple(Argument(*place, kind) for place, kind in zip(places, kinds, strict=True))
+    return Function(context["api"], context["header"], arguments)
+
+
+def _first_tensor(ins: Sequence[Param]) -> Param | None:
+    """The tensor whose dtype decides on the column of the definition."""
+    for item in ins:
+        if not (item.scalar or item.scalar_list or item.value_depend):
+            return None if item.kind == "optional" else item
+    return None
+
+
+def _types_by_column(ins: Sequence[Param], item: Param) -> list[tuple[str, str]]:
+    """Pairs of the first tensor's dtype and the one that a host value has beside it."""
+    first = _first_tensor(ins)
+    pairs: dict[str, str] = {}
+    for theirs, own in zip(first.dtypes if first else (), item.dtypes, strict=False):
+        pairs.setdefault(theirs, own)
+    return [*pairs.items()] if len(set(pairs.values())) > 1 else []
+
+
+def api_context(op: Definition, prefix: str = "aclnn") -> dict[str, Any]:
+    """The signature that CANN's generator gives to an operator, and what the body needs."""
+    ins, outs = op.inputs, op.outputs
+    in_names = {item.name for item in ins}
+    out_names = {item.name for item in outs}
+    params, inputs, outputs, attrs = [], [], [], []
+    for item in ins:
+        name = naming.camel(item.name) + ("Ref" if item.name in out_names else "")
+        name += "Optional" if item.kind == "optional" else ""
+        dtype = (item.dtypes or ["DT_INT64"])[0]
+        list_, host = item.kind == "dynamic", False
+        c_type = "aclTensorList" if list_ else "aclTensor"
+        if item.scalar:
+            c_type, host = "aclScalar", True
+        elif item.scalar_list:
+            c_type, host = "aclScalarList", True
+        elif item.value_depend and dtype in _HOST_ARRAYS:
+            c_type, host = _HOST_ARRAYS[dtype], True
+        params.append(
+            {
+                "name": name,
+                "type": f"const {c_type}* ",
+                "out": False,
+                "checked": item.kind != "optional",
+            }
+        )
+        inputs.append(
+            {
+                "name": name,
+                "list": list_,
+                "host": host,
+                "written": item.name in out_names,
+                "dtype": dtype,
+                "types": _types_by_column(ins, item) if host else [],
+                "own_type": item.scalar and _first_tensor(ins) is None,
+            }
+        )
+    for attr in op.attrs:
+        if attr.kind not in ATTR_TYPES:
+            raise SourcesError(
+                f"{op.type}: attribute {attr.name} is a {attr.kind}, which has no aclnn type here"
+            )
+        c_type = ATTR_TYPES[attr.kind]
+        pointer = c_type.endswith("* ")
+        name = naming.camel(attr.name) + ("Optional" if pointer and not attr.required else "")
+        value = name
+        if attr.kind == "String" and attr.default is not None:
+            value = f"({name} == nullptr ? {json.dumps(attr.default)} : {name})"
+        elif pointer and isinstance(attr.default, list):
+            kind = attr.kind.removeprefix("List")
+            element = {"Int": "int64_t", "Float": "float", "Bool": "bool"}[kind]
+            items = ", ".join(str(item).lower() for item in attr.default)
+            size = len(attr.default)
+            array = f"std::array<{element}, {size}>{{{items}}}.data()"
+            value = f"({name} == nullptr ? plan->Alloc{kind}Array({array}, {size}) : {name})"
+        params.append(
+            {"name": name, "type": c_type, "out": False, "checked": pointer and attr.required}
+        )
+        attrs.append({"name": name, "value": value})
+    for item in outs:
+        list_ = item.kind == "dynamic"
+        if item.name in in_names:
+            name = naming.camel(item.name) + "Ref"
+            kind = next(other.kind for other in ins if other.name == item.name)
+            outputs.append(
+                {
+                    "name": name + ("Optional" if kind == "optional" else ""),
+                    "list": list_,
+                    "ref": True,
+                }
+            )
+            continue
+        name = "out" if len(outs) == 1 else naming.camel(item.name) + "Out"
+        name += "Optional" if item.kind == "optional" else ""
+        c_type = "aclTensorList" if list_ else "aclTensor"
+        params.append(
+            {
+                "name": name,
+                "type": f"const {c_type}* ",
+                "out": True,
+                "checked": item.kind != "optional",
+            }
+        )
+        outputs.append({"name": name, "list": list_, "ref": False})
+    stem = snake_case(op.type)
+    first = _first_tensor(ins)
+    chooser = inputs[ins.index(first)]["name"] if first else ""
+    return {
+        "op": op,
+        "chooser": f"(*{chooser})[0]" if first and first.kind == "dynamic" else chooser,
+        "api": f"{prefix}{op.type}",
+        "header": f"{snake_case(prefix)}_{stem}.h",
+        "guard": naming.include_guard(stem),
+        "params": params,
+        "inputs": inputs,
+        "outputs": outputs,
+        "attrs": attrs,
+    }

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs code of others in a process of its own: whatever ends that ends the case it was at."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import mmap
+import os
+import select
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from typing import Any, NoReturn
+
+from aclgrad.common import host_memory
+from aclgrad.errors import AclgradError
+
+CRASHED, SLOW = "crashed", "timed out"
+"""How work may end, beside well."""
+
+_RAISED = "raised"
+"""Of an answer that says what exception ended a child."""
+
+_STAGE = mmap.mmap(-1, 512)
+"""The code of others that a process is in; its parent reads it when that has ended the process."""
+
+
+def enter(where: str) -> None:
+    """Say which code of others runs now."""
+    _STAGE[:] = where.encode()[: len(_STAGE)].ljust(len(_STAGE), b"\0")
+
+
+def entered() -> str:
+    """What a child has said last."""
+    return _STAGE[:].rstrip(b"\0").decode("utf-8", "replace") or "op_host or in the kernel"
+
+
+def isolated(
+    work: Callable[[], Iterator[dict[str, Any]]], deadline: float
+) -> Iterator[tuple[dict[str, Any] | None, tuple[str, str] | None]]:
+    """What work yields in a forked child, and how it ended when it did not end well."""
+    read, write = os.pipe()
+    sys.stdout.flush()
+    enter("")
+    child = os.fork()
+    if child == 0:
+        _be_child(work, read, write)
+    os.close(write)
+    pending = b""
+    ended: tuple[str, str] | None = None
+    with os.fdopen(read, "rb", buffering=0) as stream:
+        while True:
+            ready, _, _ = select.select([stream], [], [], max(deadline - time.monotonic(), 0))
+            if not ready:
+                os.kill(child, signal.SIGKILL)
+                ended = (SLOW, "it did not end within the time limit")
+                break
+            data = stream.read(1 << 16)
+            if not data:
+                break
+            pending += data
+            *lines, pending = pending.split(b"\n")
+            for line in lines:
+                answer = json.loads(line)
+                if raised := answer.get(_RAISED):
+                    ended = (CRASHED, raised)
+                else:
+                    yield answer, None
+    _, status = os.waitpid(child, 0)
+    if ended is None and os.WIFSIGNALED(status):
+        name = signal.Signals(os.WTERMSIG(status)).name
+        ended = (CRASHED, f"{name} in {entered()}")
+        if name == "SIGKILL":
+            ended = (CRASHED, f"{ended[1]}, as the system ends what takes too much: {_short()}")
+    elif ended is None and os.WEXITSTATUS(status):
+        ended = (CRASHED, f"it ended the process with status {os.WEXITSTATUS(status)}")
+    if ended is not None:
+        yield None, ended
+
+
+def _keep_memory() -> None:
+    """Let the allocator keep freed memory: arrays of each case would be mapped and cleared anew,
+    a third of a run's processor time.
+    """
+    libc = ctypes.CDLL(None)
+    if hasattr(libc, "mallopt"):  # glibc's
+        trim_threshold, mmap_threshold = -1, -3
+        libc.mallopt(mmap_threshold, 32 << 20)
+        libc.mallopt(trim_threshold, 512 << 20)
+
+
+def _raised(error: BaseException) -> str:
+    """What the parent says of an exception that ended its child."""
+    if isinstance(error, AclgradError):
+        return str(error)
+    lacks_memory = isinstance(error, MemoryError)
+    name = "MemoryError" if lacks_memory else type(error).__name__  # NumPy has one of its own
+    text = f"{name}: {error}" if str(error) else name
+    return f"{text}; {_short()}" if lacks_memory else text
+
+
+def _short() -> str:
+    left, limit = host_memory.available()
+    return f"{limit} leaves {left >> 20:,} MB. Next: smaller tensors, or raise the limit"
+
+
+def _be_child(work: Callable[[], Iterator[dict[str, Any]]], read: int, write: int) -> NoReturn:
+    """Never returns: the parent's exit handlers are not the child's."""
+    status = 1
+    try:
+        os.close(read)
+        stream = os.fdopen(write, "wb")
+
+        def send(answer: dict[str, Any]) -> None:
+            stream.write(json.dumps(answer).encode() + b"\n")
+            stream.flush()
+
+        try:
+            _keep_memory()
+            quiet = os.open(os.devnull, os.O_RDWR)
+            os.dup2(quiet, 1)  # operators print
+            os.dup2(quiet, 2)
+            for answer in work():
+                send(answer)
+            status = 0
+        except BaseException as error:
+            send({_RAISED: _raised(error)})
+    finally:
+        os._exit(status)
+
+
+def first_reason(message: str) -> str:
+    """The line of an error that names the cause: reports of op_host come last."""
+    lines = [line.strip() for line in message.splitlines() if line.strip()]
+    return lines[-1][:300] if lines else ""
