@@ -11,6 +11,7 @@ import pytest
 from aclgrad.common.expressions import integer
 from aclgrad.project.reading import kernel_entry as project_entry
 from aclgrad.project.reading.sources import Kernel, SourcesError
+from aclgrad.spec.definition import Definition
 
 
 @pytest.mark.parametrize(
@@ -69,7 +70,7 @@ ASCENDC_TPL_SEL(ASCENDC_TPL_ARGS_SEL(ASCENDC_TPL_UINT_SEL(mode, ASCENDC_TPL_UI_L
 )
 def test_sources_cannot_ask_for_more(values: str) -> None:
     entry = project_entry.Entry("op", ("uint32_t",), 3, False)
-    kernel = Kernel({"inputs": [], "outputs": [], "type": "Op"}, (), Path("op.so"))
+    kernel = Kernel(Definition(type="Op"), (), Path("op.so"))
     with pytest.raises(SourcesError, match="Next: "):
         project_entry.instances_of(TEMPLATE.format(values=values), entry, kernel)
 
@@ -94,7 +95,7 @@ def test_dtypes_that_are_numbers() -> None:
     declared = "ASCENDC_TPL_DTYPE_DECL(D, 10, 20, C_DT_FLOAT)"
     text = f"ASCENDC_TPL_ARGS_DECL(Op, {declared})\nASCENDC_TPL_SEL(ASCENDC_TPL_ARGS_SEL())"
     entry = project_entry.Entry("op", ("int",), 3, False)
-    kernel = Kernel({"inputs": [], "outputs": [], "type": "Op"}, (), Path("op.so"))
+    kernel = Kernel(Definition(type="Op"), (), Path("op.so"))
     _, found = project_entry.instances_of(text, entry, kernel)
     assert [one["arguments"] for one in found] == [
         ["static_cast<int>((10))"],
@@ -112,6 +113,6 @@ def test_combinations_are_bounded() -> None:
     declared = ", ".join(f"ASCENDC_TPL_UINT_DECL({name}, 8, {values})" for name in names)
     text = f"ASCENDC_TPL_ARGS_DECL(Op, {declared})\nASCENDC_TPL_SEL(ASCENDC_TPL_ARGS_SEL())"
     entry = project_entry.Entry("op", ("uint32_t",) * len(names), 3, False)
-    kernel = Kernel({"inputs": [], "outputs": [], "type": "Op"}, (), Path("op.so"))
+    kernel = Kernel(Definition(type="Op"), (), Path("op.so"))
     with pytest.raises(SourcesError, match=f"{64 ** len(names)} combinations"):
         project_entry.instances_of(text, entry, kernel)

@@ -19,6 +19,7 @@ from aclgrad.project.reading import handwritten_functions
 from aclgrad.project.reading.layout import locate
 from aclgrad.project.reading.sources import SourcesError
 from aclgrad.project.running import operator_call
+from aclgrad.spec.definition import Definition, Param
 from aclgrad.spec.soc import family_of
 
 pytestmark = pytest.mark.usefixtures("no_packages")
@@ -60,7 +61,7 @@ def test_what_its_arguments_are() -> None:
     """By the way from the function to the launch, as names have nothing in common."""
     sources = locate(LIBRARY / "math" / "affine")
     builder = operator_build.Builder(sources, family_of(SOC))
-    op = operator_call.pick(builder.build_host()["ops"], sources)
+    op = operator_call.pick(builder.build_host().ops, sources)
     (function,), others = handwritten_functions.functions(op, sources.api)
     assert (function.name, function.header) == ("aclnnScaledOffset", "aclnn_scaled_offset.h")
     assert [(a.source, a.index) for a in function.arguments] == [
@@ -86,13 +87,7 @@ def test_a_tensor_before_a_number(tmp_path: Path) -> None:
     for name, kind, other in forms:
         text = OVERLOADED.format(name=name, kind=kind, other=other)
         (tmp_path / f"aclnn_{name.lower()}.cpp").write_text(text)
-    tensor = {"kind": "required", "scalar": False, "scalarList": False, "valueDepend": False}
-    op = {
-        "type": "Equal",
-        "inputs": [{"name": "x1", **tensor}, {"name": "x2", **tensor}],
-        "outputs": [{"name": "y", "kind": "required"}],
-        "attrs": [],
-    }
+    op = Definition((Param("x1"), Param("x2")), (Param("y"),), "Equal")
     for files in (sorted(tmp_path.iterdir()), sorted(tmp_path.iterdir(), reverse=True)):
         found, others = handwritten_functions.functions(op, files)
         assert [function.name for function in found] == ["aclnnEqTensor", "aclnnEqScalar"]

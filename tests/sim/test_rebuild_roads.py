@@ -65,7 +65,7 @@ def test_kernel_that_nobody_asks_for(project: Path) -> None:
     other = built.with_name("ClipRows_float16_float16_float16.so")  # of an earlier definition
     shutil.copy(built, other)
     builder = operator_build.Builder(locate(project), family_of(SOC))
-    (op,) = builder.build_host()["ops"]
+    (op,) = builder.build_host().ops
     builder.drop_stale(op)
     assert built.exists() and not other.exists()
     kernel = project / "op_kernel" / "clip_rows.cpp"
@@ -79,7 +79,7 @@ def test_kernel_that_another_command_makes(project: Path) -> None:
     """Between its file and its record it looks stale, and is not."""
     (built,) = operator_build.build(project, soc=SOC).kernels
     builder = operator_build.Builder(locate(project), family_of(SOC))
-    (op,) = builder.build_host()["ops"]
+    (op,) = builder.build_host().ops
     record = rebuild.record_of(built)
     text = record.read_bytes()
     with alone(rebuild.lock_of(built)):

@@ -13,7 +13,7 @@ from pathlib import Path
 from aclgrad.findings import Finding, Place
 from aclgrad.project.building.operator_build import Builder
 from aclgrad.project.building.tiling_structs import SIZES
-from aclgrad.project.reading.sources import without_comments
+from aclgrad.project.reading.cpp_text import without_comments
 from aclgrad.runtime import Device
 from aclgrad.testing.run import UnsetTiling
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from aclgrad.common.files import FileError, text_of
+from aclgrad.project.reading.cpp_text import closing
 from aclgrad.project.reading.sources import Sources, SourcesError, code
 from aclgrad.spec.definition import Definition, Param, Params
 
@@ -175,17 +176,13 @@ def unregistered(paths: Iterable[Path]) -> str:
             if found[1] not in added:
                 return (
                     f"{found[1]}: nothing registers its definition\n  at"
-                    f" {_at(path, text, _end_of_braces(text, found.end()))}\nNext:"
+                    f" {_at(path, text, _behind(text, found.end()))}\nNext:"
                     f" OP_ADD({found[1]}); behind the class"
                 )
     return ""
 
 
-def _end_of_braces(text: str, start: int) -> int:
+def _behind(text: str, start: int) -> int:
     """Where the first pair of braces behind a place ends; the place itself where none does."""
-    depth = 0
-    for found in re.compile(r"[{}]").finditer(text, start):
-        depth += 1 if found[0] == "{" else -1
-        if depth == 0:
-            return found.start()
-    return start
+    opening = text.find("{", start)
+    return start if opening < 0 else max(closing(text, opening), start)

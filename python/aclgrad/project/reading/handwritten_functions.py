@@ -14,8 +14,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
+from aclgrad.common.files import text_of
 from aclgrad.project.reading.aclnn_functions import Argument, Function
-from aclgrad.project.reading.kernel_entry import split_arguments
+from aclgrad.project.reading.cpp_text import balanced, calls, closing, split_arguments
 from aclgrad.project.reading.sources import code
 from aclgrad.spec import naming
 from aclgrad.spec.definition import AttrDef, Definition, Param
@@ -36,6 +37,10 @@ _ATTR_TYPES = {
 
 _NO_CALLS = {"if", "for", "while", "switch", "catch", "return", "sizeof"}
 _DEEPEST = 8
+_NO_PARAM = re.compile(r"\[\[.*?\]\]|__attribute__\s*\(\(.*?\)\)|\[[^\]]*\]", re.DOTALL)
+"""What stands beside the type and the name of a parameter."""
+_BODY = re.compile(r"\s*(?:noexcept\s*)?(?:->\s*[\w:]+\s*)?(?:try\s*)?\{")
+"""What may stand between the arguments of a function and its body."""
 
 
 @dataclass(frozen=True)
@@ -109,8 +114,8 @@ def launched(files: Iterable[Path]) -> set[str]:
 def _bind(
     op: Definition, api: str, defined: _Defined, table: Mapping[str, list[_Defined]]
 ) -> tuple[Function | None, str]:
-    params = [p for p in defined.params if p.name not in ("workspaceSize", "executor")]
-    if len(params) != len(defined.params) - 2:
+    params = list(defined.params[:-2])
+    if tuple(param.type for param in defined.params[-2:]) != ("uint64_t", "aclOpExecutor"):
         return None, "workspaceSize"
     traced = next(_launches(op.type, defined, {p.name: p.name for p in params}, table), None)
     traced = traced or _Launch()
@@ -264,53 +269,30 @@ def _origin(expression: str, known: Mapping[str, str]) -> str:
 
 
 def _calls(text: str) -> Iterator[tuple[str, list[str]]]:
-    for match in re.finditer(r"\b(\w+)\s*\(", text):
-        if match[1] in _NO_CALLS:
-            continue
-        end = _closing(text, match.end() - 1)
-        if end > 0:
-            yield match[1], split_arguments(text[match.end() : end], angles=False)
+    for found, end in calls(text):
+        if found[1] not in _NO_CALLS and end < len(text):
+            yield found[1], split_arguments(text[found.end() : end], angles=False)
 
 
 def _definitions(file: Path) -> Iterator[_Defined]:
     """The functions that a source defines."""
-    text = re.sub(r"(?m)^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", "", code(file))
+    text = balanced(text_of(file)) if file.is_file() else ""
     at = 0
-    while match := re.compile(r"\b(\w+)\s*\(").search(text, at):
-        at = match.end()
-        end = _closing(text, match.end() - 1)
-        opening = re.compile(r"\s*\{").match(text, end + 1) if end > 0 else None
-        if match[1] in _NO_CALLS or opening is None:
+    for found, end in calls(text):
+        opening = _BODY.match(text, end + 1)
+        if found.start() < at or found[1] in _NO_CALLS or opening is None:
             continue
-        close = _closing(text, opening.end() - 1)
+        close = closing(text, opening.end() - 1)
         if close < 0:
-            return
-        params = tuple(
-            _param(word) for word in split_arguments(text[match.end() : end], angles=False)
-        )
-        yield _Defined(match[1], params, text[opening.end() : close], file)
+            continue  # what it would hold may be functions
+        params = split_arguments(text[found.end() : end], angles=False)
+        yield _Defined(found[1], tuple(map(_param, params)), text[opening.end() : close], file)
         at = close
 
 
 def _param(word: str) -> _Param:
-    plain = word.split("=")[0].strip()
+    plain = _NO_PARAM.sub(" ", word.split("=")[0]).strip()
     match = re.fullmatch(r"(.*?)\b(\w+)", plain, re.DOTALL)
     kind, name = (match[1], match[2]) if match else (plain, "")
     words = re.findall(r"\w+", re.sub(r"\b(?:const|struct|std|op|AscendC|ge)\b", " ", kind))
     return _Param(words[-1] if words else "", name, bool(re.search(r"\bconst\b", kind)))
-
-
-def _closing(text: str, at: int) -> int:
-    """Where the bracket at a place is closed; -1 nowhere."""
-    pairs = {"(": ")", "{": "}"}
-    opens, closes, depth = text[at], pairs[text[at]], 0
-    for match in re.compile(r'"(?:\\.|[^"\\])*"|[' + re.escape(opens + closes) + "]").finditer(
-        text, at
-    ):
-        if match[0] == opens:
-            depth += 1
-        elif match[0] == closes:
-            depth -= 1
-            if depth == 0:
-                return match.start()
-    return -1

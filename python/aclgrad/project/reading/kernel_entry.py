@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from aclgrad.common.expressions import integer
+from aclgrad.project.reading.cpp_text import calls, split_arguments
 from aclgrad.project.reading.sources import DEVICE_TYPES, Kernel, SourcesError
 from aclgrad.spec.dtypes import CASTABLE, UNCASTABLE
 
@@ -69,33 +70,9 @@ def _template_kind(text: str) -> str:
     return "typename" if words[0] in ("typename", "class") else " ".join(words[:-1] or words)
 
 
-def split_arguments(text: str, *, angles: bool = True) -> list[str]:
-    """Split at the commas outside of brackets; in expressions < and > are none."""
-    opens, closes = ("([{<", ")]}>") if angles else ("([{", ")]}")
-    parts, depth, start = [], 0, 0
-    for at, char in enumerate(text):
-        if char in opens:
-            depth += 1
-        elif char in closes:
-            depth -= 1
-        elif char == "," and depth == 0:
-            parts.append(text[start:at].strip())
-            start = at + 1
-    parts.append(text[start:].strip())
-    # Lists may end in a comma.
-    return parts if parts[-1] else parts[:-1]
-
-
 def _calls(text: str, word: str) -> list[list[str]]:
     """Arguments of each ``word(...)`` in a text."""
-    found = []
-    for match in re.finditer(rf"\b{word}\s*\(", text):
-        depth, at = 1, match.end()
-        while depth and at < len(text):
-            depth += {"(": 1, ")": -1}.get(text[at], 0)
-            at += 1
-        found.append(split_arguments(text[match.end() : at - 1]))
-    return found
+    return [split_arguments(text[found.end() : end]) for found, end in calls(text, word)]
 
 
 def with_closed_asserts(text: str) -> str:
@@ -103,11 +80,8 @@ def with_closed_asserts(text: str) -> str:
     leaves nothing of them, so that some have none.
     """
     parts, start = [], 0
-    for match in re.finditer(r"\bASSERT\s*\(", text):
-        depth, at = 1, match.end()
-        while depth and at < len(text):
-            depth += {"(": 1, ")": -1}.get(text[at], 0)
-            at += 1
+    for match, end in calls(text, "ASSERT"):
+        at = min(end + 1, len(text))
         if re.match(r"\s*[\w}]", text[at:]) and not _in_directive(text, match.start()):
             parts += [text[start:at], ";"]
             start = at

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from aclgrad.common.files import check_regular
 from aclgrad.project.reading import launch_lists
+from aclgrad.project.reading.cpp_text import without_literals
 from aclgrad.project.reading.definition_rules import unregistered
 from aclgrad.project.reading.repository import SKIPPED, include_roots, repository_of, walk
 from aclgrad.project.reading.sources import (
@@ -325,6 +326,7 @@ def _project(root: Path, wanted: Kind | None = None) -> Layout | None:
 
 def _registered(text: str) -> list[str]:
     """Operator types that a source registers: by OP_ADD, or by a macro of its own around that."""
+    text = without_literals(text)
     found = re.findall(r"\bOP_ADD\(\s*(\w+)", text)
     others = re.findall(r"(?m)^\s*[A-Z][A-Z0-9_]+\(\s*(\w+)\s*\)", text)
     return found + [name for name in _defined(text) if name in others and name not in found]

@@ -7,11 +7,11 @@ import os
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 
 from aclgrad.common.files import text_of
 from aclgrad.errors import ToolkitError
+from aclgrad.project.reading.cpp_text import active
 from aclgrad.spec.definition import Definition
 
 DEVICE_TYPES = {
@@ -51,20 +51,10 @@ _FORMER = re.compile(r"(?:^|/)arch(?:13|20|22|32)(?:/|$)")
 
 
 def code(file: Path) -> str:
-    """The text of a source without its comments, each line where it was."""
+    """The text of a source without comments and what ``#if 0`` drops, each line where it was."""
     if file.is_dir() or not os.access(file, os.R_OK):
         return ""
-    return without_comments(text_of(file))
-
-
-@lru_cache(maxsize=4096)
-def without_comments(text: str) -> str:
-    """A source's text without comments, each line where it was."""
-
-    def blank(found: re.Match[str]) -> str:
-        return " " + "\n" * found[0].count("\n")
-
-    return re.sub(r"//[^\n]*|/\*.*?\*/", blank, text, flags=re.DOTALL)
+    return active(text_of(file))
 
 
 class SourcesError(ToolkitError):
