@@ -211,7 +211,7 @@ ACL_FUNC_VISIBILITY size_t aclGetDataBufferSizeV2(const aclDataBuffer* dataBuffe
 // Bytes of one element; 0 for ACL_STRING and ACL_DT_UNDEFINED, 1 for the types below a byte.
 ACL_FUNC_VISIBILITY size_t aclDataTypeSize(aclDataType dataType);
 
-// What a tensor of a single operator is (acl_op_compiler.h).
+// This describes a tensor of a single operator (acl_op_compiler.h).
 ACL_FUNC_VISIBILITY aclTensorDesc* aclCreateTensorDesc(aclDataType dataType, int numDims,
                                                        const int64_t* dims, aclFormat format);
 ACL_FUNC_VISIBILITY void aclDestroyTensorDesc(const aclTensorDesc* desc);

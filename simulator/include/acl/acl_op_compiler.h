@@ -39,7 +39,7 @@ ACL_FUNC_VISIBILITY aclError aclopCompileAndExecute(
     const aclDataBuffer* const inputs[], int numOutputs, const aclTensorDesc* const outputDesc[],
     aclDataBuffer* const outputs[], const aclopAttr* attr, aclopEngineType engineType,
     aclopCompileType compileFlag, const char* opPath, aclrtStream stream);
-// The same; the shapes of the outputs are written to their descriptions.
+// It does the same, and the shapes of the outputs are written to their descriptions.
 ACL_FUNC_VISIBILITY aclError
 aclopCompileAndExecuteV2(const char* opType, int numInputs, aclTensorDesc* inputDesc[],
                          aclDataBuffer* inputs[], int numOutputs, aclTensorDesc* outputDesc[],

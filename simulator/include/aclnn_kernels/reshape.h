@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The same elements under another shape.
+// Reshape keeps the elements and gives them another shape.
 #ifndef ACLNN_KERNELS_RESHAPE_H_
 #define ACLNN_KERNELS_RESHAPE_H_
 

@@ -69,7 +69,7 @@ ACLSIM_API int32_t aclsimCallForeign(const void* function, const aclsimArguments
 // Makes a block as aclrtMalloc gave it: in checked mode nobody has written it. For callers that use a block again and again.
 ACLSIM_API int32_t aclsimRenew(void* devPtr);
 
-// What the checks have found since the process began or aclsimClearFindings was called: a JSON array, oldest first, of
+// Returns what the checks have found since the process began or aclsimClearFindings was called: a JSON array, oldest first, of
 // {"kind","severity":"error"|"hint","op","core","blockDim","space","buffer","begin","end",
 //  "at":{"pipe","instruction","note","file","line","text"},"related":[...as "at"],
 //  "detail","advice","soc","tiling","tilingKey","count","goesOn","afterFault","text"}. goesOn: what became of the access where
@@ -81,11 +81,11 @@ ACLSIM_API int32_t aclsimRenew(void* devPtr);
 ACLSIM_API const char* aclsimFindings(void);
 ACLSIM_API void aclsimClearFindings(void);
 
-// What chaos has held back since the option "held" was set, the first sixteen: a JSON array of
+// Returns what chaos has held back since the option "held" was set, the first sixteen: a JSON array of
 // {"number","core","pipe","instruction","file","line"}. The string lives until the next call on this thread.
 ACLSIM_API const char* aclsimHeld(void);
 
-// Which core wrote what of the outputs of operators, for a picture of a wrong result. on: nonzero keeps it from now on, for the
+// Records which core wrote what of the outputs of operators, for a picture of a wrong result. on: nonzero keeps it from now on, for the
 // last eight launches in checked mode; either way what was kept is forgotten. Then aclsimWriters is a JSON array, oldest first, of
 // {"op","blockDim","outputs":[{"name","bytes","width"}]}; width is of an element, 0: unknown. It lives until the next call on this
 // thread. aclsimPaintWriters fills cores and pieces for the first `count` elements of an output: the core that wrote each (-1:
@@ -96,16 +96,16 @@ ACLSIM_API const char* aclsimWriters(void);
 ACLSIM_API int32_t aclsimPaintWriters(size_t launch, size_t output, uint64_t elementBytes,
                                       uint64_t count, int32_t* cores, int64_t* pieces);
 
-// What the timing model makes of the launches since the process began or aclsimClearProfiles was called, with the option
+// Returns what the timing model makes of the launches since the process began or aclsimClearProfiles was called, with the option
 // "profile" on: a JSON array, oldest first; cycles and bytes are estimates, see docs/timing_model.md. The string lives until
 // the next call on this thread.
 ACLSIM_API const char* aclsimProfiles(void);
 ACLSIM_API void aclsimClearProfiles(void);
-// What each line of a profiled launch's kernel costs with each instruction, on some cores or, with a count of 0, on all: a
+// Returns what each line of a profiled launch's kernel costs with each instruction, on some cores or, with a count of 0, on all: a
 // JSON array of {"code","text","addr","instruction","pipe","waits","count","cycles","bytes","blocks","unaligned"}. waits: the
 // pipe stands at a flag or barrier. NULL with the reason in aclGetRecentErrMsg.
 ACLSIM_API const char* aclsimProfileLines(size_t launch, const uint32_t* cores, size_t coreCount);
-// What a profiled launch would take with one thing changed in its kernel: a JSON array of {"rule","microseconds","places"} and
+// Returns what a profiled launch would take with one thing changed in its kernel: a JSON array of {"rule","microseconds","places"} and
 // what the rule has to say besides. places: the lines that it is about. NULL with the reason in aclGetRecentErrMsg.
 ACLSIM_API const char* aclsimProfileChanges(size_t launch);
 // Writes some cores of a profiled launch as a Chrome trace in the conventions of msopprof's simulator. launch counts from 0 in
@@ -124,7 +124,7 @@ ACLSIM_API int32_t aclsimLaunchKernel(const char* name, const void* entry, uint3
                                       uint64_t tilingKey, void* const* args,
                                       const uint64_t* argBytes, size_t argCount, void* stream);
 
-// The same for a kernel that this process holds itself, with whatever parameters it has; aclsim/launch.h makes the call for a
+// It does the same for a kernel that this process holds itself, with whatever parameters it has; aclsim/launch.h makes the call for a
 // function, an instance of a template or a lambda. body runs on every core; pointers are args as this launch has them, so that
 // body gives those to the kernel in place of the ones it was made with. The kernel may touch all of the allocation that each
 // points into; null stands for an argument that is no pointer. entry says where the kernel's code is, for reports. release(context) is called once, after the launch or when it

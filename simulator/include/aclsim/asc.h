@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What kernel<<<blocks, l2ctrl, stream>>>(arguments) becomes. ascc includes this in every .asc file, with the words of the device
+// kernel<<<blocks, l2ctrl, stream>>>(arguments) becomes this. ascc includes this in every .asc file, with the words of the device
 // compiler, which are built in there.
 #ifndef ACLSIM_ASC_H_
 #define ACLSIM_ASC_H_
@@ -22,7 +22,7 @@ class AscLaunch {
     return *this;
   }
 
-  // What refuses a launch is printed: the language has no value for it.
+  // The reason why a launch is refused is printed: the language has no value for it.
   template <typename... Args>
   void operator()(Args... args) const {
     using Bound = BoundKernel<Kernel, Args...>;
@@ -47,7 +47,7 @@ AscLaunch<kArch, Kernel> AscKernel(const char* name, Kernel kernel) {
 
 }  // namespace aclsim
 
-// Of this file. Launches name it, because they are rewritten when macros are gone.
+// This file has these names. Launches name it, because they are rewritten when macros are gone.
 static constexpr uint32_t aclsimProgramArch = __NPU_ARCH__;
 [[maybe_unused]] static const int32_t aclsimArchInUse = aclsimUseArch(aclsimProgramArch);
 

@@ -28,7 +28,7 @@ class BoundKernel {
         args_);
   }
 
-  // Where the kernel's code is.
+  // An address in the kernel's code.
   const void* Entry() const {
     if constexpr (std::is_pointer_v<Kernel>) {
       return reinterpret_cast<const void*>(kernel_);

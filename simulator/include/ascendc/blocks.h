@@ -59,7 +59,7 @@ T ReadGmByPassDCache(__gm__ T* addr) {
 template <bool condition, typename T, typename F>
 using Conditional = std::conditional<condition, T, F>;
 
-// What TransDataTo5HD is made of, on lists of UB addresses.
+// TransDataTo5HD is made of this instruction, which takes lists of UB addresses.
 template <typename T>
 void TransDataTo5HDImpl(T* dstList[16], T* srcList[16], const TransDataTo5HDParams& params) {
   uint64_t dst[16];

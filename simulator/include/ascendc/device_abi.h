@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a compiled kernel calls in libascendcl.so. The Ascend C templates above only pack operands into these plain structs;
+// A compiled kernel calls these functions of libascendcl.so. The Ascend C templates above only pack operands into these plain structs;
 // legality, execution and records are in the library, so that one kernel binary serves every mode of the simulator.
 #pragma once
 
@@ -103,7 +103,7 @@ struct Ub {
   uint16_t generation = 0;
 };
 
-// Which lanes an instruction works on and how it walks UB, in the terms of the API: strides in 32-byte blocks.
+// This says which lanes an instruction works on and how it walks UB, in the terms of the API: strides in 32-byte blocks.
 struct VecCtl {
   enum Mode : uint8_t {
     kCount,   // the first n elements; mask[0] = n
@@ -245,7 +245,7 @@ enum class ScalarUse : uint8_t { kRead, kWrite, kReference };
 // Checks that [addr, addr + bytes) lies in the buffer and returns addr.
 ACLSIM_DEVICE_API uint8_t* UbScalar(const Ub& tensor, uint64_t offsetBytes, uint32_t bytes,
                                     ScalarUse use);
-// Whether reads, or writes, of the tensor that holds addr leave its lines in L2.
+// Returns whether reads, or writes, of the tensor that holds addr leave its lines in L2.
 ACLSIM_DEVICE_API void HintL2(const void* addr, bool read, bool write, bool bypass);
 // A GlobalTensor begins there: findings about that memory show the call.
 ACLSIM_DEVICE_API void NoteGlobalTensor(const void* addr);
@@ -269,7 +269,7 @@ enum class Atomic : uint8_t { kNone, kAdd, kMax, kMin };
 ACLSIM_DEVICE_API void SetAtomic(Atomic op, DType dtype);
 ACLSIM_DEVICE_API void SetMaskMode(bool counter);
 ACLSIM_DEVICE_API void SetMaskBits(uint64_t high, uint64_t low);
-// The same for counter mode, where low is a number of lanes and high plays no part.
+// It does the same for counter mode, where low is a number of lanes and high plays no part.
 ACLSIM_DEVICE_API void SetMaskLanes(uint64_t high, uint64_t low);
 
 // --- data movement ----------------------------------------------------------------------------------------------------
@@ -327,7 +327,7 @@ ACLSIM_DEVICE_API void VecSelect(const Ub& dst, const Ub& bits, const Ub& src0, 
 ACLSIM_DEVICE_API void VecTransDataTo5HD(const uint64_t* dst, const uint64_t* src, DType dtype,
                                          bool dstHigh, bool srcHigh, int32_t repeat, int32_t dstRep,
                                          int32_t srcRep);
-// The same with rows that registers of eight addresses name: this one and the next.
+// It does the same with rows that registers of eight addresses name: this one and the next.
 ACLSIM_DEVICE_API void SetAddresses(uint32_t which, const uint64_t* addresses);
 ACLSIM_DEVICE_API void VecTransposeListed(uint32_t dst, uint32_t src, DType dtype, bool dstHigh,
                                           bool srcHigh, int32_t repeat, int32_t dstRep,

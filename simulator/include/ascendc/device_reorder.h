@@ -10,7 +10,7 @@ namespace aclsim {
 // Lane i of dst is the element that lies base + offsets[i] bytes behind src.
 ACLSIM_DEVICE_API void VecGather(const Ub& dst, const Ub& src, const Ub& offsets, uint32_t base,
                                  const VecCtl& ctl);
-// The same by blocks of 32 bytes, eight per repeat.
+// It does the same by blocks of 32 bytes, eight per repeat.
 ACLSIM_DEVICE_API void VecGatherBlocks(const Ub& dst, const Ub& src, const Ub& offsets,
                                        int32_t repeat, int32_t dstBlk, int32_t dstRep);
 struct GatherMaskCtl {

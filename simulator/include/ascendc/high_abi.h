@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the templates of the high-level API pack: one call is one step of the simulator. Bodies are in src/device/high_*.cpp.
+// The templates of the high-level API pack these: one call is one step of the simulator. Bodies are in src/device/high_*.cpp.
 #pragma once
 
 #include "ascendc/device_abi.h"
@@ -132,7 +132,7 @@ struct HighTopKCall {
 };
 ACLSIM_DEVICE_API void HighTopK(const HighTopKCall& call);
 
-// What the softmax functions share. Rows of `columns` elements, of which `summed` take part in maxima and sums; sums and maxima
+// The softmax functions share these operands. Rows of `columns` elements, of which `summed` take part in maxima and sums; sums and maxima
 // are one 32-byte block per row.
 enum class HighSoftmax : uint8_t { kSoftMax, kSimple, kLog, kCount };
 struct HighSoftmaxCall {

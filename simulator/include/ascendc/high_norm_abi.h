@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the templates of normalisation pack. Bodies are in src/device/high_norm.cpp.
+// The templates of normalisation pack these operands. Bodies are in src/device/high_norm.cpp.
 #pragma once
 
 #include "ascendc/high_abi.h"

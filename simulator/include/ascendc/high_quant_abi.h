@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the templates of quantisation pack. Bodies are in src/device/high_quant.cpp.
+// The templates of quantisation pack these operands. Bodies are in src/device/high_quant.cpp.
 #pragma once
 
 #include "ascendc/high_abi.h"

@@ -11,7 +11,7 @@ class ListTensorDesc;
 template <typename T>
 class TensorDesc {
  public:
-  // Where GetDesc stores the sizes of the dimensions.
+  // GetDesc stores here the sizes of the dimensions.
   void SetShapeAddr(uint64_t* shapePtr) { shape_ = shapePtr; }
   uint64_t GetDim() { return dim_; }
   uint64_t GetIndex() { return index_; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the register-level templates call in libascendcl.so: vector functions, their registers, masks and instructions.
+// The register-level templates call these functions of libascendcl.so: vector functions, their registers, masks and instructions.
 #pragma once
 
 #include "ascendc/device_abi.h"
@@ -8,7 +8,7 @@ namespace aclsim {
 
 constexpr int32_t kRegBytes = 256;
 
-// What the value of a register waits for: a cycle of its vector function, and loads of UB. Loads have numbers; `loads` has a bit for
+// The value of a register waits for these: a cycle of its vector function, and loads of UB. Loads have numbers; `loads` has a bit for
 // each of the 64 up to `lastLoad` (bit 0), and older ones count as waited for.
 struct RegAfter {
   int64_t cycle = 0;
@@ -111,7 +111,7 @@ ACLSIM_DEVICE_API void RegGatherBlocks(Reg* dst, const void* base, const Reg* in
                                        const RegMask& mask);
 ACLSIM_DEVICE_API void RegScatterUb(void* base, const Reg* src, const Reg* index, uint8_t width,
                                     uint8_t indexWidth, const RegMask& mask);
-// How a mask's bits stand in UB: as they are, each twice, every other one.
+// A mask's bits stand in UB in one of these ways: as they are, each twice, every other one.
 enum class RegMaskCopy : uint8_t { kNorm, kUpsample, kDownsample };
 ACLSIM_DEVICE_API void RegLoadMask(RegMask* dst, const void* src, RegMaskCopy how);
 ACLSIM_DEVICE_API void RegStoreMask(void* dst, const RegMask& src, RegMaskCopy how);
@@ -172,10 +172,10 @@ ACLSIM_DEVICE_API void RegArange(DType dtype, Reg* dst, uint64_t first, bool des
 // Lanes of the mask to the front. store: their bytes are what RegStoreSqueezed writes.
 ACLSIM_DEVICE_API void RegSqueeze(uint8_t width, Reg* dst, const Reg* src, const RegMask& mask,
                                   bool store);
-// How many lanes of the mask stand before each.
+// Counts the lanes of the mask that stand before each.
 ACLSIM_DEVICE_API void RegUnsqueeze(uint8_t width, Reg* dst, const RegMask& mask);
 ACLSIM_DEVICE_API uint32_t RegSqueezedBytes();
-// The same for the StoreUnAlign that is next in turn.
+// It does the same for the StoreUnAlign that is next in turn.
 ACLSIM_DEVICE_API uint32_t RegTakeSqueezed();
 ACLSIM_DEVICE_API void RegClearSqueezed();
 ACLSIM_DEVICE_API void RegGatherLanes(uint8_t width, Reg* dst, const Reg* src, const Reg* index);

@@ -13,7 +13,7 @@ namespace AscendC {
 constexpr uint32_t VECTOR_REG_WIDTH = 256;
 constexpr uint32_t GetVecLen() { return VECTOR_REG_WIDTH; }
 
-// How results are rounded: they are the same here for each.
+// These say how results are rounded, which is the same here for each.
 #define ACLSIM_ALGO(Name)                                                                  \
   enum class Name##Algo{INTRINSIC = 0, PRECISION_1ULP_FTZ_TRUE, PRECISION_1ULP_FTZ_FALSE}; \
   struct Name##Config {                                                                    \
@@ -176,7 +176,7 @@ struct RegTensor : aclsim::Reg {
   static constexpr int REG_NUM = regTrait.REG_NUM;
 
   RegTensor() = default;
-  // What is undefined of most registers takes no bytes.
+  // The undefined lanes of most registers take no bytes, as there are none.
   RegTensor(const RegTensor& other) : aclsim::Reg() { *this = other; }
   RegTensor& operator=(const RegTensor& other) {
     __builtin_memcpy(bytes, other.bytes, sizeof(bytes));

@@ -105,7 +105,7 @@ class TQueBind {
 
  protected:
   friend struct detail::QueAccess;
-  // Where AllocTensor's tensor lives; what DeQue hands out is named by the other end.
+  // This is where AllocTensor's tensor lives; what DeQue hands out is named by the other end.
   static constexpr TPosition kPosition = src;
   static constexpr TPosition kTaken = dst;
   static constexpr int32_t kDepth = depth;

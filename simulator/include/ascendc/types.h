@@ -173,7 +173,7 @@ constexpr uint32_t TMP_UB_OFFSET = 184 * 1024;
 constexpr uint32_t SINGLE_MSG_SIZE = 64;
 constexpr uint32_t CACHE_LINE_SIZE = 64;
 
-// What a queue is told besides its positions; results depend on none of it.
+// A queue is told these besides its positions; results depend on none of it.
 struct TQueConfig {
   bool nd2nz = false;
   bool nz2nd = false;

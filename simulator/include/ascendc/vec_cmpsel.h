@@ -30,7 +30,7 @@ void Compare(const LocalTensor<U>& dst, const LocalTensor<T>& src0, const LocalT
                      detail::Binary(aclsim::MaskCtl(isSetMask, mask, repeatTime), repeatParams));
 }
 
-// The same instruction under its old and its new name.
+// One instruction has an old and a new name.
 #define ACLSIM_COMPARE_SCALAR(Name)                                                                \
   template <typename T, typename U>                                                                \
   void Name(const LocalTensor<U>& dst, const LocalTensor<T>& src0, const T src1Scalar,             \

@@ -54,7 +54,7 @@ T GetReduceRepeatSumSpr() {
   return GetAccVal<T>();
 }
 
-// What the last ReduceMax or ReduceMin found; the index as bits of the type.
+// Returns what the last ReduceMax or ReduceMin found, the index as bits of the type.
 template <typename T>
 void GetReduceRepeatMaxMinSpr(T& maxMinValue, T& maxMinIndex) {
   uint32_t bits[2];
@@ -108,7 +108,7 @@ ACLSIM_BINARY_CAST(MulCast, aclsim::BinaryCast::kMul)
 ACLSIM_BINARY_CAST(AddDeqRelu, aclsim::BinaryCast::kAddDeqRelu)
 #undef ACLSIM_BINARY_CAST
 
-// What DataCopyPad fills with when isPad is false.
+// DataCopyPad fills with this value when isPad is false.
 template <typename T, TPosition pos = TPosition::MAX>
 void SetPadValue(T paddingValue) {
   aclsim::SetCopyPadValue(detail::BitsOfElement(paddingValue));

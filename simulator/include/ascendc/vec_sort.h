@@ -73,7 +73,7 @@ template <typename T>
 void MrgSort(const LocalTensor<T>& dst, const MrgSortSrcList<T>& src, const MrgSort4Info& params) {
   aclsim::VecMergeSort(dst, detail::MergeCtlOf(src, params));
 }
-// How much of each queue the last MrgSort took.
+// Returns how much of each queue the last MrgSort took.
 inline void GetMrgSortResult(uint16_t& mrgSortList1, uint16_t& mrgSortList2, uint16_t& mrgSortList3,
                              uint16_t& mrgSortList4) {
   uint16_t counts[4];

@@ -36,7 +36,7 @@ class Shape {
   std::vector<int64_t> dims_;
 };
 
-// What a node of a graph says of a tensor; without graph mode it is empty.
+// A node of a graph says this of a tensor; without graph mode it is empty.
 class TensorDesc {
  public:
   Shape GetShape() const { return {}; }

@@ -139,7 +139,7 @@ inline int32_t GetPrimaryFormat(int32_t format) { return format & 0xff; }
 inline int32_t GetSubFormat(int32_t format) { return (format & 0xffff00) >> 8; }
 inline bool HasSubFormat(int32_t format) { return GetSubFormat(format) > 0; }
 
-// How the shapes of an AI CPU operator's outputs are known.
+// These say how the shapes of an AI CPU operator's outputs are known.
 enum UnknowShapeOpType {
   DEPEND_IN_SHAPE = 1,
   DEPEND_CONST_VALUE = 2,

@@ -27,7 +27,7 @@ ACLSIM_TILING_STRUCT_(ConfusionTransposeTiling, ACLSIM_TRANSPOSE_TILING, 72)
 #undef ACLSIM_TILING_STRUCT_
 #undef ACLSIM_FIELD_
 
-// The same fields under another name.
+// This struct has those fields under another name.
 struct LogSoftMaxTiling : SoftMaxTiling {};
 namespace AscendC::tiling {
 using ::LogSoftMaxTiling;

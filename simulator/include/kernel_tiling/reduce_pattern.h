@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which axes stay (A) and which go (R), for kernels and host tiling.
+// A pattern says which axes stay (A) and which go (R), for kernels and host tiling.
 #pragma once
 
 #include <cstdint>

@@ -20,7 +20,7 @@
   X(uint32_t, tailSplitSize)     \
   X(uint32_t, tailReduceSize)
 
-// What LayerNorm and GroupNorm share: their scratch, and the pieces that they cut the rows into.
+// LayerNorm and GroupNorm share these fields: their scratch, and the pieces that they cut the rows into.
 #define ACLSIM_NORM_PIECES_TILING(X) \
   X(uint32_t, varianceTmpTensorPos)  \
   X(uint32_t, varianceTmpTensorSize) \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How TopK lays out its results, for kernels and host tiling.
+// A mode says how TopK lays out its results, for kernels and host tiling.
 #pragma once
 
 namespace AscendC {

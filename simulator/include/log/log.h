@@ -49,7 +49,7 @@ auto GetOpInfo(const T* context) -> decltype(context->GetNodeName(), std::string
 inline const char* GetSafeStr(const char* text) { return text; }
 inline const char* GetSafeStr(const std::string& text) { return text.c_str(); }
 
-// What an error says of a name or value, text or number.
+// Returns what an error says of a name or value, text or number.
 inline std::string ToText(const char* text) { return text == nullptr ? "nil" : text; }
 inline std::string ToText(const std::string& text) { return text; }
 template <typename T, std::enable_if_t<std::is_arithmetic<T>::value, int> = 0>

@@ -150,7 +150,7 @@ struct aclTensor : public op::Object {
   void* GetData() const;
   op::TensorPlacement GetPlacement() const;
   bool IsFromWorkspace() const;
-  // Whether a tensor is a temporary is known here without being told.
+  // The simulator knows without being told whether a tensor is a temporary.
   void SetFromWorkspace(bool) const {}
   op::Tensor* GetTensor() const;
 

@@ -56,7 +56,7 @@ inline bool IsBasicType(const DataType type) {
              ge::DT_QINT32, ge::DT_QUINT8, ge::DT_QUINT16});
 }
 
-// Whether an out of type to may receive a result of type from: never complex to real, floating to
+// Returns whether an out of type to may receive a result of type from: never complex to real, floating to
 // integer, or anything but bool to bool.
 inline bool CanCast(const ge::DataType from, const ge::DataType to) {
   if (IsComplexType(from) && !IsComplexType(to)) return false;

@@ -10,7 +10,7 @@ namespace op {
 // A copy on the device of a host tensor (AllocHostTensor, ConvertToTensor), made when the executor runs. nullptr when src is NULL or
 // on the device.
 const aclTensor* CopyToNpu(const aclTensor* src, aclOpExecutor* executor);
-// The same: nobody can look at the copy before the executor runs.
+// This one does the same, as nobody can look at the copy before the executor runs.
 const aclTensor* CopyToNpuSync(const aclTensor* src, aclOpExecutor* executor);
 // Elements of src to those of dst, of the same type and number.
 aclnnStatus CopyNpuToNpu(const aclTensor* src, const aclTensor* dst, aclOpExecutor* executor);

@@ -64,7 +64,7 @@ struct OpArgGroup {
   OpArgGroup() = default;
   OpArgGroup(OpArgRole groupRole, std::vector<OpArg> groupArgs)
       : role(groupRole), args(std::move(groupArgs)) {}
-  // Where it runs, and the names of attributes for the AI CPU: nothing depends on them here.
+  // Nothing here depends on where it runs or on the names of attributes for the AI CPU.
   OpArgGroup(CoreType) {}
   OpArgGroup(const FVector<std::string>&) {}
 };

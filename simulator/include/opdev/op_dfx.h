@@ -123,7 +123,7 @@ void Unused(const Ts&...) {}
     if (dfxStatus != ACLNN_SUCCESS) return dfxStatus;                                   \
   } while (false)
 
-// The same without a look at executor and workspaceSize.
+// This macro does the same without a look at executor and workspaceSize.
 #define L2_DFX_PHASE_1_WITHOUT_CACHE(APIName, IN, OUT)                                         \
   static_assert(op::ValidDfxName(#APIName "GetWorkspaceSize", __func__),                       \
                 "L2_DFX_PHASE_1_WITHOUT_CACHE must name its function, " #APIName               \

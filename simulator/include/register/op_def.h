@@ -93,7 +93,7 @@ enum class CommentSection : uint32_t {
   SECTION_MAX
 };
 
-// What a definition says of one parameter or attribute; the simulator reads it, definitions write
+// A definition says this of one parameter or attribute; the simulator reads it, definitions write
 // it by the classes below.
 struct ParamRecord {
   ge::AscendString name;
@@ -244,7 +244,7 @@ class OpAICoreDef {
 
 enum class HcclServerType : uint32_t { AICPU = 0, AICORE = 1, CCU = 2, MAX };
 
-// Which attributes name groups of NPUs. The simulator has one NPU, so that an operator with groups
+// These attributes name groups of NPUs. The simulator has one NPU, so that an operator with groups
 // can be described and not run.
 class OpMC2Def {
  public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where OP_ADD puts definitions.
+// OP_ADD puts definitions here.
 #ifndef REGISTER_OP_DEF_FACTORY_H_
 #define REGISTER_OP_DEF_FACTORY_H_
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tiling asks about the high-level API: bytes of scratch that a function may and must have, and the tiling structs of
+// Tiling asks this header about the high-level API: bytes of scratch that a function may and must have, and the tiling structs of
 // softmax. The sizes are those that CANN's public sources give for architecture 2201, as kernels lay out UB by them; the
 // simulator's functions need less.
 #ifndef TILING_HIGH_LEVEL_API_H_

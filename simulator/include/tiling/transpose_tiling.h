@@ -155,7 +155,7 @@ inline void GetTransposeTilingInfo(const TensorShape& srcShape, const uint32_t s
 #undef ACLSIM_SET_
 }
 
-// The same by their older names.
+// These are the same functions by their older names.
 inline void GetConfusionTransposeMaxMinTmpSize(const TensorShape& srcShape, const uint32_t typeSize,
                                                const uint32_t transposeTypeIn, uint32_t& maxValue,
                                                uint32_t& minValue) {

@@ -14,7 +14,7 @@
 #define dlog_event(moduleId, fmt, ...) \
   DlogRecord(moduleId, DLOG_EVENT, "[%s:%d]" fmt, DLOG_FILE_NAME, __LINE__, ##__VA_ARGS__)
 
-// The same functions under the names that C++ sources of LOG_CPP use.
+// These are the same functions under the names that C++ sources of LOG_CPP use.
 #define CheckLogLevelForC CheckLogLevel
 #define DlogRecordForC DlogRecord
 #define DlogGetlevelForC dlog_getlevel

@@ -81,7 +81,7 @@ const Soc& SocOfArchitecture(const std::string& name) {
                    ". Next: --npu-arch=dav-2201");
 }
 
-// What a command asks for.
+// A command asks for these.
 struct Command {
   std::string compiler;
   std::string arch = "dav-2201";
@@ -188,7 +188,7 @@ class Parser {
     } else if (word == "--enable-simt" || word == "--aicore-only" || word == "--cce-aicore-only") {
       throw UsageError(word + " is not supported by the simulator");
     } else {
-      // Of these, both halves are one compile here.
+      // Both halves of these are one compile here.
       return word == "-Xaicore-start" || word == "-Xaicore-end" || word == "-Xhost-start" ||
              word == "-Xhost-end";
     }
@@ -435,7 +435,7 @@ class Driver {
     return status != 0 ? status : DeviceCode(kernel, text);
   }
 
-  // What the device compiler would refuse, of a source that the host's compiler takes.
+  // Finds what the device compiler would refuse of a source that the host's compiler takes.
   int DeviceCode(const aclsim::KernelSource& kernel, std::string text) {
     aclsim::DeviceCodeRules rules{soc_.npuArch,
                                   fs::weakly_canonical(toolkit_ / "include").string(),

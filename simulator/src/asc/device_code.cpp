@@ -434,7 +434,7 @@ bool IsWideHelper(std::string_view symbol) {
           IsOneOf(symbol, {"__powidf2", "__muldc3", "__divdc3", "__floattidf", "__fixdfti"}));
 }
 
-// What compilers call by themselves, and what the device compiler has under the same name.
+// Compilers call these by themselves, or the device compiler has them under the same name.
 bool IsOfDevice(std::string_view symbol) {
   return IsOneOf(symbol, {"memcpy",
                           "memmove",
@@ -608,7 +608,7 @@ class Checker {
               "). Next: a loop, or a template or constexpr function that ends at compile time");
   }
 
-  // Whether a reference from the kernel's own code is refused, and so not followed.
+  // Returns whether a reference from the kernel's own code is refused, and so not followed.
   bool Refused(const Function& function, const Reference& reference) {
     const std::string& symbol = reference.symbol;
     const Line& at = reference.at;

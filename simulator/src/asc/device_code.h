@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What CANN's device compiler refuses in the functions that a kernel reaches, read from what the host's compiler makes of them:
+// This finds what CANN's device compiler refuses in the functions that a kernel reaches, read from what the host's compiler makes of them:
 // assembly for no optimisation, which has every call, every object and every instruction of the source, with its line.
 #pragma once
 
@@ -22,7 +22,7 @@ struct DeviceCodeRules {
   std::set<std::string> vectorKernels;  // kernel functions that are marked __vector__
 };
 
-// How `__global__` stands in preprocessed text, and how it has to stand in what is compiled for ReadDeviceCode: kernel functions are
+// `__global__` is the first in preprocessed text, and has to be the second in what is compiled for ReadDeviceCode: kernel functions are
 // known by a visibility that nothing else has.
 inline constexpr std::string_view kKernelMark = R"(__attribute__((__visibility__("default"))))";
 inline constexpr std::string_view kKernelMarkForDeviceCode =

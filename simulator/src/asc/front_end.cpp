@@ -79,7 +79,7 @@ std::string List(const std::set<std::string>& keys) {
   return text;
 }
 
-// Which kernel types count on an architecture; the op compiler passes over those of another.
+// These kernel types count on an architecture; the op compiler passes over those of another.
 enum class Types { kAll, kVectorCore, kAiCore, kNone };
 
 Types TypesOf(uint32_t npuArch) {
@@ -198,7 +198,7 @@ class Reader {
     return true;
   }
 
-  // What stands between a beginning and its end, everywhere. Brackets between them are closed again.
+  // Returns what stands between a beginning and its end, everywhere. Brackets between them are closed again.
   template <typename Do>
   void Each(std::string_view begin, std::string_view end, Do&& found) {
     const std::string_view flat = flat_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What CANN's op compiler reads from the preprocessed text of a kernel source before it compiles anything: tiling keys, kernel
+// This reads what CANN's op compiler reads from the preprocessed text of a kernel source before it compiles anything: tiling keys, kernel
 // types, tiling structs. It goes by the text alone, so code that nothing calls counts too.
 #pragma once
 

@@ -34,7 +34,7 @@ class Checks {
   std::vector<Finding> AcrossCores(bool ended);
   // Gaps in memory that is an output if somebody reads it.
   std::vector<UnwrittenMemory> Unwritten() const;
-  // What the cores did to GM that somebody may write; nothing where that would be too much to list.
+  // Returns what the cores did to GM that somebody may write; nothing where that would be too much to list.
   std::vector<GmTouch> Touched() const;
 
  private:

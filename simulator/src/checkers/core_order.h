@@ -38,7 +38,7 @@ class CoreOrder {
     }
   }
 
-  // Whether byte `at` is done with a when b is issued; clean: and a's value is in GM.
+  // Returns whether byte `at` is done with a when b is issued; clean: and a's value is in GM.
   bool Before(const GmAccess& a, const GmAccess& b, uint64_t at, bool clean = false) const {
     return Before(a, b.core, b.waits, at, clean);
   }

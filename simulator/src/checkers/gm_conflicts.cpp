@@ -188,7 +188,7 @@ class ConflictFinder {
       }
       return;
     }
-    // What is before an access of x comes first in y, then what nothing orders, then what is after it.
+    // Accesses that are before one of x come first in y, then what nothing orders, then what is after it.
     const uint64_t last = std::min(a.end, b.end) - 1;
     for (auto i = x.first; i != x.last; ++i) {
       const auto next = std::partition_point(

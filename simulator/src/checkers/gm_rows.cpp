@@ -25,7 +25,7 @@ struct Tile {
 std::vector<Tile> TilesOf(Accesses accesses, uint64_t step) {
   const uint64_t base = accesses.front()->begin;
   std::vector<Tile> tiles;
-  // Of `rows` rows: [begin, end) of the first, which may go on in the rows behind.
+  // Adds `rows` rows: [begin, end) is of the first, which may go on in the rows behind.
   const auto add = [&](uint64_t begin, uint64_t end, uint32_t rows, uint32_t core) {
     const uint64_t row = begin / step, last = (end - 1) / step;
     const uint64_t from = begin % step, to = (end - 1) % step + 1;
@@ -46,7 +46,7 @@ std::vector<Tile> TilesOf(Accesses accesses, uint64_t step) {
   return tiles;
 }
 
-// Whether no two tiles overlap; the same one of the same core counts once. May say no where only one core's do.
+// Returns whether no two tiles overlap; the same one of the same core counts once. May say no where only one core's do.
 bool Apart(const std::vector<Tile>& tiles) {
   // From left to right, those that reach there, by their rows; what has ended goes when another one takes its place.
   std::map<uint64_t, const Tile*> open;

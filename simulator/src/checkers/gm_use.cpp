@@ -215,7 +215,7 @@ void GmUse::CheckCopies(Core& core, const Record& record, const Access& access,
                         const GmRegion& region, const CacheFill& fill, const CacheFill& now) {
   const uint64_t end = access.addr + access.TotalBytes();
   const uint32_t copy = races_.LastGmWrite(Pipe::kMte3, access.addr, end);
-  // What the read does not wait for either is a race.
+  // A write that the read does not wait for either is a race.
   if (copy <= fill.copies || copy > now.copies) {
     return;
   }
@@ -287,7 +287,7 @@ void GmUse::OnRecord(Core& core, const Record& record) {
   }
 }
 
-// What goes through the core's data cache.
+// Keeps an access that goes through the core's data cache.
 void GmUse::OnScalar(Core& core, const Record& record, const Access& access, const Access& judged,
                      const GmRegion& region) {
   const bool writes = access.use != Use::kRead;
@@ -311,7 +311,7 @@ void GmUse::OnScalar(Core& core, const Record& record, const Access& access, con
   }
 }
 
-// What the copy pipes do, which do not see what is still in the cache.
+// Keeps an access of the copy pipes, which do not see what is still in the cache.
 void GmUse::OnCopy(Core& core, const Record& record, const Access& access, const Access& judged,
                    const GmRegion& region) {
   const bool writes = access.use != Use::kRead;
@@ -385,7 +385,7 @@ void GmUse::Hear(const Core& core, uint32_t flag, uint32_t of, uint32_t number) 
   heardUpTo_ = flag == CoreSync::kWord ? std::max(heardUpTo_, number) : core.meeting->StoresSoFar();
 }
 
-// What is small enough to be a signal.
+// An access that is small enough may be a signal.
 void GmUse::NoteStore(const Core& core, const Record& record, const Access& access,
                       uint32_t place) {
   constexpr uint64_t kMostBytes = 64;
@@ -632,7 +632,7 @@ void GmUse::OnBypassWrite(Core& core, uint64_t begin, uint64_t end, uint32_t sit
   core.Find(std::move(finding));
 }
 
-// What only the cleaning that the compiler adds at the end brings to GM.
+// Finds stores that only the cleaning that the compiler adds at the end brings to GM.
 void GmUse::OnEnd(Core& core) {
   for (const GlobalTensorCall& call : core.globalTensors) {
     if (call.region != nullptr) {

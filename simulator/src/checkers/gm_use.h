@@ -16,7 +16,7 @@ namespace aclsim {
 
 class RaceObserver;
 
-// What a core has done: instructions per pipe, and cleanings of its data cache.
+// This counts what a core has done: instructions per pipe, and cleanings of its data cache.
 constexpr size_t kCleans = kPipes;
 using Progress = std::array<uint32_t, kPipes + 1>;
 
@@ -48,10 +48,10 @@ struct GmAccess {
   uint32_t CountAt(uint64_t at) const {
     return count + step * static_cast<uint32_t>((at - begin) / piece);
   }
-  // The same in all but the bytes.
+  // Returns whether two accesses are the same in all but the bytes.
   bool IsLike(const GmAccess& next) const;
   bool Append(const GmAccess& next);
-  // The same read once more.
+  // Tells that the same read was made once more.
   bool Repeats(const GmAccess& next) const {
     return !write && begin == next.begin && end == next.end && place == next.place &&
            pipe == next.pipe && waits == next.waits && !next.write && filled == next.filled;
@@ -60,7 +60,7 @@ struct GmAccess {
   uint64_t LastRow() const { return (rows - 1) * rowStep; }  // from the first one on
 };
 
-// The same accesses, each of them contiguous.
+// Returns the same accesses, each of them contiguous.
 std::vector<GmAccess> RowsOf(const std::vector<GmAccess>& accesses);
 
 // Findings about a line that is older in a core's data cache say this of where it was loaded, and advise this.
@@ -120,7 +120,7 @@ struct WordRead {
   uint32_t place = 0;
 };
 
-// What one core did to GM that somebody writes.
+// This has what one core did to GM that somebody writes.
 class GmUse : public Observer {
  public:
   // The races of the same core, which hears of everything first.
@@ -135,7 +135,7 @@ class GmUse : public Observer {
   void OnEnd(Core& core) override;
   void OnSyncWords(Core& core, uint64_t begin, uint64_t end, uint32_t site) override;
   void OnRead(Core& core, const void* value, uint32_t bytes) override;
-  // Whether the core has waited by polling for what others store in these bytes.
+  // Returns whether the core has waited by polling for what others store in these bytes.
   bool Polls(uint64_t begin, uint64_t end) const {
     for (auto poll = polls_.lower_bound(begin); poll != polls_.end() && poll->first < end; ++poll) {
       if (poll->second.polled) {

@@ -66,7 +66,7 @@ class Marks {
     return MaxOfPart(last, last * kGroup, end, most);
   }
 
-  // Where values rise: false when what was set last shows that no place has more than `limit`.
+  // Asked where values rise. False when what was set last shows that no place has more than `limit`.
   bool MayExceed(size_t begin, size_t end, T limit) const {
     static_assert(kRising);
     for (size_t back = 0; back < kRecent; ++back) {
@@ -145,7 +145,7 @@ class Marks {
     return most;
   }
 
-  // Where values rise, what no place exceeds is what one of them has.
+  // A bound that no place exceeds, where values rise, is what one of them has.
   T MostOfGroups(size_t first, size_t last) const {
     const T* const groups = most_.data();
     const size_t firstMany = (first + kMany - 1) / kMany;

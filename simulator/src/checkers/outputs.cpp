@@ -45,7 +45,7 @@ std::vector<Write> WritesTo(const GmRegion& region, const std::vector<GmUse*>& c
   return writes;
 }
 
-// What is undefined and no write has touched: a value that was made of undefined ones has a finding of its own.
+// Finds what is undefined and no write has touched: a value that was made of undefined ones has a finding of its own.
 std::vector<Range> Unwritten(const GmRegion& region, const std::vector<Write>& writes) {
   std::vector<Range> gaps;
   auto write = writes.begin();

@@ -23,13 +23,13 @@ bool Writes(const Access& access) { return access.use != Use::kRead; }
 // Behind UB lie the comparison register, whose users hardware orders, and what UB could not hold.
 bool InUb(const Core& core, const Access& access) { return access.addr < core.soc.UbMemory(); }
 
-// Where the tensor of an access begins.
+// Returns where the tensor of an access begins.
 uint64_t TensorOf(const Core& core, const Access& access) {
   const GmRegion* region = core.RegionOf(access.addr);
   return region != nullptr ? reinterpret_cast<uint64_t>(region->addr) : access.addr;
 }
 
-// Whether an access leaves no whole block out between its first and its last byte. May say no.
+// Returns whether an access leaves no whole block out between its first and its last byte. May say no.
 bool TouchesAllBlocks(const Access& access) {
   if (access.masked || access.TotalBytes() == 0) {
     return false;
@@ -278,7 +278,7 @@ uint32_t RaceObserver::Limit(size_t pipe, size_t other, bool read) const {
   return known_[pipe].clock[other];
 }
 
-// What it did to these bytes is complete, and no flag or barrier is left that might have been for that alone.
+// Its work on these bytes is complete, and no flag or barrier is left that might have been for that alone.
 bool RaceObserver::IsSettled(size_t pipe, size_t other, const Touched& touched) const {
   if (unusedFor_[other] != 0 || pipe == Index(Pipe::kScalar)) {
     return false;
@@ -599,7 +599,7 @@ RaceObserver::Calm RaceObserver::CalmAround(const Core& core, const RegisterAcce
     if (static_cast<uint32_t>(latest) > limit) {
       return {};  // a race
     }
-    // Where flags are left that may be of use, each access tells of those that order it: the same ones for the same mark.
+    // Each access, where flags are left that may be of use, tells of those that order it: the same ones for the same mark.
     const auto [from, to] =
         marks.Around(calm.first, calm.end, calmReach_,
                      [&, limit = static_cast<int32_t>(limit)](bool alike, int32_t most) {

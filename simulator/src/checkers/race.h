@@ -50,7 +50,7 @@ class RaceObserver : public Observer {
       MarkUsed(Index(pipe), other, known_[Index(pipe)].clock[other]);
     }
   }
-  // What is complete when `pipe` has done its instructions so far.
+  // This is complete when `pipe` has done its instructions so far.
   Clock CompleteAfter(Pipe pipe) const;
   // The last instruction of `pipe` that wrote to [begin, end) of GM, as Count after it; 0: none.
   uint32_t LastGmWrite(Pipe pipe, uint64_t begin, uint64_t end) const {
@@ -73,7 +73,7 @@ class RaceObserver : public Observer {
     uint32_t pipe = 0;
     uint32_t index = 0;
   };
-  // How a pipe came to know of another's progress: by which wait or barrier, and whose knowledge that passed on.
+  // This says how a pipe came to know of another's progress: by which wait or barrier, and whose knowledge that passed on.
   struct Source {
     uint32_t upTo = 0;
     uint32_t site = 0;
@@ -85,7 +85,7 @@ class RaceObserver : public Observer {
     uint32_t site = 0;  // of the set that tells it
   };
 
-  // What the sets of a flag tell its waits, oldest first.
+  // The sets of a flag tell its waits these, oldest first.
   class Told {
    public:
     Knowledge& Add(const Knowledge& knowledge) { return all_.emplace_back(knowledge); }
@@ -131,10 +131,10 @@ class RaceObserver : public Observer {
     std::vector<BlockRun> runs;
     BlockRun all{};  // from the first to the last
   };
-  // What an instruction does to UB, in ub_.
+  // Keeps in ub_ what an instruction does to UB.
   void FindTouched(const Core& core, const Record& record);
   void FindRuns(Touched* touched);
-  // Whether nothing that `other` has done to these blocks is of any account to a new access of `pipe`. May say no.
+  // Returns whether nothing that `other` has done to these blocks is of any account to a new access of `pipe`. May say no.
   bool IsSettled(size_t pipe, size_t other, const Touched& touched) const;
   // Blocks on which one more access of a vector function, of this use, finds what the last one has found: nothing. Until another pipe
   // does something, or synchronises.
@@ -176,7 +176,7 @@ class RaceObserver : public Observer {
       1;  // groups of marks that are looked at on either side: more, the more accesses there are
   std::array<std::vector<Executed>, kPipes> executed_;
   GmHistory gm_;
-  // What each set of a flag tells its wait: under chaos a missing flag elsewhere lets a pipe set one again before its wait.
+  // Each set of a flag tells its wait this: under chaos a missing flag elsewhere lets a pipe set one again before its wait.
   std::vector<Told> fewFlags_;  // nearly all that there are
   std::unordered_map<uint32_t, Told> flags_, coreFlags_;
   uint32_t meetings_ = 0;  // of all pipes: nothing that a set before could add

@@ -5,7 +5,7 @@
 
 namespace aclsim {
 
-// Whether an access is rows of equal length that lie apart, such as a tile of some columns of a matrix. There may be thousands
+// Returns whether an access is rows of equal length that lie apart, such as a tile of some columns of a matrix. There may be thousands
 // of them in each of thousands of copies: whoever can takes them as one.
 inline bool IsRows(const Access& access) {
   return access.repeat > 1 && !access.masked && access.chunk >= access.bytes &&

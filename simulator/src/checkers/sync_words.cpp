@@ -47,7 +47,7 @@ Writers WritersOf(const SyncWords& words, const std::vector<GmUse*>& cores,
         }
         const uint64_t last = std::min(access.end, use.end) - 1;
         const bool own = access.core == use.core;
-        // Of its own writes those count that are no longer in the data cache only.
+        // Its own writes count if they are no longer in the data cache only.
         const bool before = own ? i < words.accesses && access.cleaned <= words.cleans
                                 : order.Before(access, use, last, true);
         if (before) {

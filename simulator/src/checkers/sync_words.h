@@ -10,11 +10,11 @@
 
 namespace aclsim {
 
-// Of all cores of a launch.
+// All cores of a launch share this.
 class WordsOfAll {
  public:
   explicit WordsOfAll(const std::vector<GmUse*>& cores);
-  // Whether all bytes that both accesses touch are such words.
+  // Returns whether all bytes that both accesses touch are such words.
   bool Hold(const GmAccess& a, const GmAccess& b) const;
 
  private:

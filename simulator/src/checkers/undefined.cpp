@@ -132,7 +132,7 @@ uint32_t UndefinedObserver::NewOrigin(const Origin& origin) {
   return id->second;
 }
 
-// Of several undefined sources the one whose first undefined lane comes first: tiles are full of lanes at their end that nobody uses.
+// Takes of several undefined sources the one whose first undefined lane comes first: tiles are full of lanes at their end that nobody uses.
 uint32_t UndefinedObserver::OriginOf(const Core& core, const Record& record) {
   uint64_t first = UINT64_MAX;
   uint64_t firstLane = UINT64_MAX;
@@ -729,7 +729,7 @@ void UndefinedObserver::Compute(const Record& record, bool defined, uint32_t ori
   }
 }
 
-// What is undefined in an output at the end, by the copies of this core: transient junk that a later copy replaces is fine.
+// Finds what is undefined in an output at the end, by the copies of this core: transient junk that a later copy replaces is fine.
 void UndefinedObserver::OnEnd(Core& core) {
   for (const UndefinedStore& store : stores_) {
     const GmRegion* region = core.RegionOf(store.begin);

@@ -48,7 +48,7 @@ class UndefinedObserver : public Observer {
   void OnEnd(Core& core) override;
 
  private:
-  // Where undefined bytes of a block of UB come from.
+  // Undefined bytes of a block of UB come from here.
   enum class Cause : uint8_t {
     kNeverWritten,
     kGm,
@@ -74,7 +74,7 @@ class UndefinedObserver : public Observer {
     uint32_t call = 0;
   };
 
-  // Whether everything from the first to the last byte of an access is defined. May say no.
+  // Returns whether everything from the first to the last byte of an access is defined. May say no.
   bool AllDefined(const Access& access) const;
   bool Defined(const Access& access) const;
   void Mark(const Record& record, const Access& access, uint8_t value, uint32_t origin);
@@ -99,7 +99,7 @@ class UndefinedObserver : public Observer {
   Finding Describe(const Core& core, uint32_t origin) const;
   void DescribeNeverWritten(const Core& core, const Origin& origin, Finding* finding) const;
   void DescribeGm(const Core& core, const Origin& origin, Finding* finding) const;
-  // What a scalar instruction took of a row's padding; nothing where it was moved before.
+  // Says what a scalar instruction took of a row's padding; nothing where it was moved before.
   void DescribePadding(const Core& core, uint32_t origin, uint64_t at, Finding* finding) const;
 
   JunkSums* junkSums_;

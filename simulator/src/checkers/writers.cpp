@@ -21,7 +21,7 @@ constexpr size_t kMostRuns =
 constexpr int32_t kNobody = -1;
 constexpr int32_t kSeveral = -2;
 
-// Of one output: bytes [begin, end) in pieces, as GmAccess.
+// Describes one output: bytes [begin, end) in pieces, as GmAccess.
 struct Run {
   uint64_t begin, end, piece;
   uint32_t core, count, step;

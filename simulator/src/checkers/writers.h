@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which core wrote which bytes of the outputs, of the last launches in checked mode: what a picture of a wrong result is drawn from.
+// Keeps which core wrote which bytes of outputs, of the last launches in checked mode: what a picture of a wrong result is drawn from.
 #pragma once
 
 #include <cstdint>

@@ -55,13 +55,13 @@ uint64_t Span(uint64_t count, uint64_t len, uint64_t gap) {
 
 void PlainCopy(uint8_t* dst, const uint8_t* src, size_t n) { std::memcpy(dst, src, n); }
 
-// Whether the host's caches do not hold the tensor.
+// Returns whether the host's caches do not hold the tensor.
 bool IsLarge(const GmRegion& region) {
   constexpr uint64_t kBeyondCaches = 32 << 20;
   return region.bytes >= kBeyondCaches;
 }
 
-// How to copy to or from a GM tensor: a large one is read ahead of the copy and written past the caches.
+// Says how to copy to or from a GM tensor: a large one is read ahead of the copy and written past the caches.
 LaneTable::Copy CopyOf(const GmRegion& region, bool write) {
   if (!IsLarge(region)) {
     return PlainCopy;
@@ -153,7 +153,7 @@ void CheckAtomic(Core& core, uint64_t len, DType copied) {
   }
 }
 
-// Whether there is nothing to copy, which the documents allow.
+// Returns whether there is nothing to copy, which the documents allow.
 bool IsIdleCopy(Core& core, const CopyCtl& ctl, const Ub* dst) {
   if (ctl.blockCount != 0 && ctl.blockLen != 0) [[likely]] {
     return false;
@@ -185,7 +185,7 @@ void FillCopy(Record* record, const Core& core, bool toUb, const Ub& ub, Side ub
                           reinterpret_cast<uint64_t>(gm), gmSide.len, count, gmSide.step, 0));
 }
 
-// What was copied may be words that others write while the core polls them.
+// The copied bytes may be words that others write while the core polls them.
 void TellWords(Core& core, const uint8_t* to, uint64_t bytes) {
   constexpr uint64_t kMostBytes = 2048;
   if (core.Observed() && bytes <= kMostBytes) {
@@ -329,7 +329,7 @@ void CopyInside(KernelFault&& fault, const Ub& dst, const uint8_t* from, const C
   Core& core = Core::Current();
   const auto [left, row] = padded;
   const GmRegion* const tensor = core.RegionOf(reinterpret_cast<uint64_t>(from));
-  // What the buffer holds of a block's row, and what of the block is in the tensor.
+  // These say what the buffer holds of a block's row, and what of the block is in the tensor.
   const auto rowAt = [&](uint64_t to) {
     return std::min(row, core.UbRoom(dst, static_cast<int64_t>(to)));
   };

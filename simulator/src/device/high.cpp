@@ -51,7 +51,7 @@ void CheckHighOperand(Core& core, const HighOperand& operand) {
 void CheckHighWork(Core& core, const HighWork& work, int64_t least, int64_t fewest,
                    std::initializer_list<HighOperand> operands) {
   if (!work.given) {
-    // What is left reaches to the end of UB: the function is not one of those that work in the compiler's 8 KB.
+    // The room that is left reaches to the end of UB: the function is not one of those that work in the compiler's 8 KB.
     constexpr int64_t kUb2201 = 192 * 1024;
     const int64_t total =
         core.soc.npuArch == 2201 ? kUb2201 : static_cast<int64_t>(core.soc.ubBytes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What functions of the high-level API share: loading and rounding of lanes, checks of operands and scratch, one record per call.
+// Functions of the high-level API share these: loading and rounding of lanes, checks of operands and scratch, one record per call.
 #pragma once
 
 #include <cmath>
@@ -25,7 +25,7 @@ inline float SingleToOdd(double value) {
   return FloatOf(std::fabs(back) < std::fabs(value) ? bits + 1 : bits - 1);
 }
 
-// What a lane of a type is computed in.
+// Lanes of a type are computed in this one.
 template <typename T>
 struct Lane {
   using Value = std::conditional_t<std::is_integral_v<T>, int64_t, double>;
@@ -74,7 +74,7 @@ struct HighOperand {
   const char* role;
 };
 
-// What the documentation excludes and kernels in use do all the same. Once per core and function: whoever calls it in a loop does
+// Reports what the documentation excludes and kernels in use do all the same. Once per core and function: whoever calls it in a loop does
 // so for every tile.
 void Hint(Core& core, const char* kind, const char* note, std::string detail, const char* advice);
 // A value that the documentation excludes, found when the running call reads it. Once for each line of the kernel.

@@ -42,7 +42,7 @@ constexpr HighRow Row(const char* name, F, uint8_t sources = 1) {
   ((row.lanes[static_cast<size_t>(DTypeOf<T>::value)] = &RunHigh<T, T, F>), ...);
   return row;
 }
-// Of float and half, as most are.
+// A function of float and half, as most are.
 template <typename F>
 constexpr HighRow Floats(const char* name, F function, uint8_t sources = 1) {
   return Row<float, half>(name, function, sources);

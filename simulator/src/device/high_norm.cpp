@@ -14,7 +14,7 @@ constexpr const char* kNames[] = {"LayerNorm", "LayerNorm", "RmsNorm",
                                   "GroupNorm", "BatchNorm", "Normalize"};
 static_assert(std::size(kNames) == static_cast<size_t>(HighNorm::kCount));
 
-// Where the elements of a row lie, in elements, and which gamma they take.
+// This says where the elements of a row lie, in elements, and which gamma they take.
 struct Layout {
   int64_t rowStep;
   int64_t step;

@@ -25,7 +25,7 @@ int8_t Saturated(float value) {
   return static_cast<int8_t>(std::clamp(std::nearbyint(value), kLeast, kMost));
 }
 
-// Of a scale's element: float, bf16, or float in the lower half of 64 bits.
+// The type of a scale's element: float, bf16, or float in the lower half of 64 bits.
 float ScaleAt(const Ub& ub, int64_t i) {
   if (ub.dtype == DType::kBf16) {
     uint16_t bits;

@@ -123,7 +123,7 @@ constexpr int64_t HalvingStart(int64_t n, bool halve) {
   return k == n && halve ? k / 2 : k;
 }
 
-// Of rows of n elements. overRows: one result per column; wide: half, added in float.
+// Scratch of rows of n elements. overRows: one result per column; wide: half, added in float.
 constexpr int64_t ReduceScratch(HighReduction op, int64_t width, int64_t rows, int64_t n,
                                 bool overRows, bool wide, bool reuseSource) {
   const int64_t perBlock = kScratchBlock / width;
@@ -144,7 +144,7 @@ constexpr int64_t ReduceScratch(HighReduction op, int64_t width, int64_t rows, i
   switch (op) {
     case HighReduction::kAny:
     case HighReduction::kAll:
-      // Of bytes: they are widened to 16 bits, and every row leaves one block.
+      // Bytes are widened to 16 bits, and every row leaves one block.
       return width == 1 ? ScratchRoundUp(n, kScratchBlock) * 2 + rows * kScratchBlock : 0;
     case HighReduction::kMax:
     case HighReduction::kMin:

@@ -51,7 +51,7 @@ void RunRow(HighSoftmax op, const HighSoftmaxCall& call, int64_t row) {
   }
 }
 
-// What every softmax asks of its source; the bytes of a row.
+// Checks what every softmax asks of its source. Returns the bytes of a row.
 int64_t CheckRows(Core& core, DType dtype, uint32_t rows, uint32_t columns, uint32_t summed) {
   RequireFloat(core, dtype);
   const auto rowBytes = static_cast<int64_t>(columns * WidthOf(dtype));
@@ -100,7 +100,7 @@ void HighSoftmaxRows(HighSoftmax op, const HighSoftmaxCall& call) try {
   const auto blocks = [&](const Ub& operand) {
     return call.statistics ? HighRows(core, statistics, operand, rows, kBlock, kBlock) : Access{};
   };
-  // What pads a row takes no part in its sum; its own lanes are nobody's result.
+  // The padding of a row takes no part in its sum; its own lanes are nobody's result.
   IssueHighLevel(
       core, Flow::kRepeats, dtype,
       {WorkAccess(core, call.work), HighRows(core, Use::kWrite, call.dst, rows, rowBytes, rowBytes),

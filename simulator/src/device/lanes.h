@@ -27,7 +27,7 @@ struct LaneTable {
   // The forms that read half and accumulate in float.
   Binary mulAddDstHalf;
   Scalar axpyHalf;
-  // Of half on 3510, which keeps the product in float; the others round it to half first, as `binary` and `scalar` do.
+  // These are of half on 3510, which keeps the product in float; the others round it to half first, as `binary` and `scalar` do.
   struct {
     Binary mulAddDst, fusedMulAdd, mulAddRelu;
     Scalar axpy;
@@ -43,7 +43,7 @@ struct LaneTable {
                                size_t bStep, size_t n);
   SelectLanes select2;
   SelectLanes select4;
-  // Of vector registers: more types and operations. What is above serves here too, once ShareWithRegisters has been called.
+  // Vector registers have more types and operations. What is above serves here too, once ShareWithRegisters has been called.
   Binary regBinary[static_cast<size_t>(RegOp2::kCount)][kDTypes];
   Unary regUnary[static_cast<size_t>(RegOp1::kCount)][kDTypes];
   CompareLanes regCompare[6][kDTypes];

@@ -21,7 +21,7 @@ inline double RoundToInteger(double v, Round round) {
   }
 }
 
-// Whether a magnitude whose dropped bits are `rest` (of which `half` is the tie) moves up to the next representable one.
+// Returns whether a magnitude whose dropped bits are `rest` (of which `half` is the tie) moves up to the next representable one.
 inline bool RoundsUp(Round round, bool negative, bool odd, uint64_t rest, uint64_t half) {
   switch (round) {
     case Round::kFloor:

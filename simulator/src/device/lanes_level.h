@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the files of lanes share that are compiled once per instruction set of the host. As host/level.h says.
+// The files of lanes that are compiled once per instruction set of the host share this. As host/level.h says.
 #pragma once
 
 #include "device/lanes.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What instructions on tensors and on vector registers share: lanes in the type that the vector unit computes in, loops over them,
+// Instructions on tensors and on vector registers share these: lanes in the type that the vector unit computes in, loops over them,
 // the arithmetic of one. As host/level.h says.
 #pragma once
 

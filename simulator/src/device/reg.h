@@ -84,7 +84,7 @@ struct VectorState {
   std::vector<Held> heldBack;
 };
 
-// Of this thread, null before its first vector function. A pointer, as all of a library's initial-exec variables have to fit in what
+// Each thread has one after its first vector function. A pointer, as all of a library's initial-exec variables have to fit in what
 // the dynamic loader keeps free for libraries that come late.
 extern thread_local VectorState* vectorState
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
@@ -194,7 +194,7 @@ void FillRegister(uint8_t* dst, uint64_t value, size_t width);
 
 inline bool IsClean(const Reg& reg) { return reg.state == Reg::kWritten; }
 inline bool IsClean(const RegMask& mask) { return mask.state == Reg::kWritten; }
-// Of the lane at a byte. Masks that are defined do not keep their undefined bits up.
+// Returns the bit of the lane at a byte. Masks that are defined do not keep their undefined bits up.
 inline bool UndefinedAt(const RegMask& mask, size_t byte) {
   return !IsClean(mask) && ((mask.undefined[byte / 64] >> (byte % 64)) & 1) != 0;
 }

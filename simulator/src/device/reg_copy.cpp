@@ -191,7 +191,7 @@ ACLSIM_SKIPS_FAULTS()
 
 namespace {
 
-// Which of the bytes that a store writes are undefined.
+// Returns which of the bytes that a store writes are undefined.
 void HoldAligned(const VectorState& state, const Reg* src0, const Reg* src1, RegStore how,
                  uint8_t width, const RegMask& mask, const StoredLanes& out, HeldLanes* held) {
   const bool usesMask = how != RegStore::kFirst && how != RegStore::kInterleave;

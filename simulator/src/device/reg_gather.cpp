@@ -8,7 +8,7 @@ namespace aclsim {
 
 namespace {
 
-// Of a lane that is undefined: 0, so that its place in UB is not made up.
+// The index of a lane that is undefined is 0, so that its place in UB is not made up.
 uint64_t IndexOf(const Reg& index, size_t width, size_t lane) {
   uint64_t value = 0;
   if (!vectorState->observed) {

@@ -9,7 +9,7 @@ namespace aclsim {
 
 namespace {
 
-// Whether an argument is in this buffer, or in one that this place is in as well. Tensors at fixed addresses overlap as their kernel
+// Tells if an argument is in this buffer, or in one that this place is in as well. Tensors at fixed addresses overlap as their kernel
 // likes, so that they say nothing.
 bool IsGiven(const VectorState& state, uint32_t buf, uint64_t offset) {
   const Core& core = *state.core;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What loads and stores of vector functions share: where in UB an address is, what is told of the bytes, which of them are undefined,
+// Loads and stores of vector functions share these: where in UB an address is, what is told of the bytes, which of them are undefined,
 // and the order of stores before loads.
 #pragma once
 
@@ -48,7 +48,7 @@ inline VectorState::Touched& NextLoad(VectorState& state, uint64_t begin, uint64
 // Numbers it, and finds a store to some of its bytes that comes before, from another register and with nothing in between. `after` is
 // what its registers wait for, to which the load itself is added.
 void NoteLoad(VectorState& state, RegAfter* after, bool check = true);
-// Of the bytes that a load takes from a register for unaligned loads: finds a store before these came into it, with nothing in
+// Looks at the bytes that a load takes from a register for unaligned loads: finds a store before these came into it, with nothing in
 // between, or since then.
 void CheckHead(VectorState& state, const RegUnalign& unalign, const VectorState::Touched& head);
 // Finds the loads and the store that may come after the last store instead of before.
@@ -103,7 +103,7 @@ void LoadBlocks(VectorState& state, Reg* dst, const RegMask& mask, SpotOf&& spot
   }
 }
 
-// What is to be written: lanes of `width` bytes one after another, all of them or those whose bit is set.
+// Lanes are to be written of `width` bytes one after another, all of them or those whose bit is set.
 struct StoredLanes {
   alignas(64) uint8_t bytes[2 * kRegBytes];
   const uint8_t* source = bytes;

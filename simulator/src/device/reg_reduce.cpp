@@ -149,7 +149,7 @@ size_t ExtremeOf(bool most, DType dtype, uint8_t* dst, const uint8_t* src, const
   }
 }
 
-// Whether a lane that works is undefined, in [first, first + n).
+// Returns whether a lane that works is undefined, in [first, first + n).
 bool TakesUndefined(const Reg& src, const RegMask& mask, size_t width, size_t first, size_t n) {
   if (IsClean(src) && IsClean(mask)) {
     return false;
@@ -164,7 +164,7 @@ bool TakesUndefined(const Reg& src, const RegMask& mask, size_t width, size_t fi
   }
   return false;
 }
-// What the instruction has made of src: its lanes, and their shadow when a lane of it is undefined.
+// The instruction has made this of src: its lanes, and their shadow when a lane of it is undefined.
 void Finish(const VectorState& state, Reg* dst, const Reg& src, const RegMask& mask,
             const uint8_t* lanes, bool undefined, const uint8_t* shadow) {
   if (state.observed) {

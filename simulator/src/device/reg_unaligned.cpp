@@ -123,7 +123,7 @@ void Flush(VectorState& state, RegUnalign* unalign) {
   WriteLanes(state, SpotOf(state, *unalign, unalign->at), out, &held, unalign->after, unalign);
 }
 
-// Where the bytes of a store go. Stores that follow one another stay in the buffer of the first.
+// Says where the bytes of a store go. Stores that follow one another stay in the buffer of the first.
 struct StorePlace {
   uint8_t* at;
   bool given;
@@ -140,7 +140,7 @@ StorePlace PlaceOf(VectorState& state, RegUnalign* unalign, uint8_t* dst) {
   return {first.ub.addr, first.given};
 }
 
-// What is held back for other bytes than those before `at` is written; what a register that is gone held is found to be lost.
+// Bytes held back for other places than those before `at` are written; those of a register that is gone are found to be lost.
 void EndOthers(VectorState& state, RegUnalign* unalign, uint8_t* at) {
   if (unalign->bytes != 0 && unalign->at + unalign->bytes != at) {
     PassFault(
@@ -196,7 +196,7 @@ struct JoinedBytes {
     }
     WriteLanes(state, place, out, &held, unalign->after, src, unalign);
   }
-  // What lies behind the last whole block stays.
+  // The bytes behind the last whole block stay.
   void Keep(uint32_t from, RegUnalign* unalign) const {
     unalign->bytes = total - from;
     std::memcpy(unalign->data, data + from, unalign->bytes);

@@ -89,7 +89,7 @@ void FaultOfRepeat(int32_t repeat, int32_t least, int32_t most) {
 
 namespace {
 
-// What the pages of the older architectures do not have; everything else here exists on both.
+// The pages of the older architectures do not have these; everything else here exists on both.
 struct Absent {
   const char* instruction;
   bool on2002;  // as well as on 1001
@@ -345,7 +345,7 @@ void AddPieces(const OperandWalk& walk, const LaneSet& lanes, std::vector<Piece>
   }
 }
 
-// Of operands that start together: each repeat writes what it reads itself, and nothing that another one touches.
+// Returns whether, of operands that start together, each repeat writes what it reads itself, and nothing that another one touches.
 bool StaysInRepeat(const LaneSet& lanes, const OperandWalk& dst, const OperandWalk& src) {
   if (dst.blkStride != src.blkStride && lanes.active > dst.lanesPerBlock) {
     return false;
@@ -356,7 +356,7 @@ bool StaysInRepeat(const LaneSet& lanes, const OperandWalk& dst, const OperandWa
   return lanes.repeat == 1 || (dst.repStride == src.repStride && dst.repStride >= dst.Extent(one));
 }
 
-// Whether a repeat writes a part of what it reads itself, or anything that a later one reads.
+// Returns whether a repeat writes a part of what it reads itself, or anything that a later one reads.
 bool OverwritesSource(const LaneSet& lanes, const OperandWalk& dst, const OperandWalk& src,
                       bool accumulates) {
   // Rows of both that take turns: the source's lie between the destination's.

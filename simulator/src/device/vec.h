@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every vector instruction shares: which lanes work, where each operand's bytes lie, checks, and a record.
+// Every vector instruction shares these: which lanes work, where each operand's bytes lie, checks, and a record.
 #pragma once
 
 #include <algorithm>
@@ -49,17 +49,17 @@ struct LaneSet {
 // the count forms reset it, the others set it to their mask. maxRepeat: 255 where the instruction encodes the repeat.
 LaneSet ResolveLanes(Core& core, const VecCtl& ctl, DType widest, int32_t maxRepeat = 255);
 [[noreturn]] void FaultOfCount(int64_t count);
-// Of a repeat time out of its range: returns where cores go on, and all repeats are done.
+// Handles a repeat time out of its range. Returns where cores go on, and all repeats are done.
 void FaultOfRepeat(int32_t repeat, int32_t least, int32_t most);
 // The count form as repeats that follow each other, the last one partial; other forms as they are.
 LaneSet Repeated(LaneSet lanes);
 
 // "<instruction> <what>" as a hint, once for each line of the kernel.
 void HintAt(Core& core, const char* kind, const char* what, const char* advice);
-// Whether there is nothing to do, which the documents allow. Remembered, as a mask of SetVectorMask that leaves lanes out is:
+// Returns whether there is nothing to do, which the documents allow. Remembered, as a mask of SetVectorMask that leaves lanes out is:
 // whoever finds dst undefined names the instruction.
 bool IsIdle(Core& core, const LaneSet& lanes, const Ub& dst);
-// The same of instructions without a mask.
+// Does the same for instructions without a mask.
 bool IsIdle(Core& core, int32_t repeat, const Ub& dst);
 
 // One operand's walk through UB.
@@ -87,9 +87,9 @@ inline void CheckOperand(Core& core, const Ub& operand, int64_t bytes, const cha
   core.CheckUb(operand, 0, bytes, role);
   core.CheckUbAlign(operand, static_cast<uint32_t>(align), role);
 }
-// The same of a walk.
+// Does the same for a walk.
 void CheckWalk(Core& core, const OperandWalk& walk, const LaneSet& lanes);
-// The same; where cores go on after faults, `lanes` is cut down to those that lie in the operand's buffer.
+// Does the same; where cores go on after faults, `lanes` is cut down to those that lie in the operand's buffer.
 void CheckLanes(Core& core, const OperandWalk& walk, LaneSet& lanes);
 inline OperandWalk CheckedWalk(Core& core, const LaneSet& lanes, const Ub& ub, const char* role,
                                const VecCtl& ctl, int slot, bool write) {
@@ -101,7 +101,7 @@ inline OperandWalk CheckedWalk(Core& core, const LaneSet& lanes, const Ub& ub, c
 // accumulates: a repeat may read what an earlier one has written.
 void CheckOverlap(Core& core, const LaneSet& lanes, const OperandWalk& dst, const OperandWalk& src,
                   bool neverShared, bool accumulates = false);
-// What the operand touches, for the record.
+// Returns what the operand touches, for the record.
 Access AccessOf(const Core& core, const OperandWalk& walk, const LaneSet& lanes);
 inline Access UbAccess(const Core& core, Use use, const Ub& operand, int64_t bytes) {
   return DenseAccess(use, core.UbOffset(operand.addr), static_cast<uint64_t>(bytes), operand.buf);
@@ -130,7 +130,7 @@ void IssueVector(Core& core, const LaneSet& lanes, std::initializer_list<const O
       std::forward<Body>(body));
 }
 
-// What an instruction of one or two sources walks through: checked for bounds, as CheckLanes does, alignment and overlap.
+// An instruction of one or two sources walks through this: checked for bounds, as CheckLanes does, alignment and overlap.
 struct UnaryWalks {
   OperandWalk dst;
   OperandWalk src;
@@ -192,14 +192,14 @@ inline void RequireFloat(Core& core, DType dtype) {
 Access RepeatedBlocks(const Core& core, const Ub& dst, int32_t repeat, int32_t dstBlk,
                       int32_t dstRep);
 
-// Whether every repeat reads the same lanes of src, which dst leaves alone.
+// Returns whether every repeat reads the same lanes of src, which dst leaves alone.
 inline bool SameInAll(const LaneSet& lanes, const OperandWalk& dst, const OperandWalk* src) {
   return src != nullptr && src->repStride == 0 && lanes.repeat > 1 &&
          (src->ub.addr + src->Extent(lanes) <= dst.ub.addr ||
           dst.ub.addr + dst.Extent(lanes) <= src->ub.addr);
 }
 
-// Whether an operand's lanes follow one another, from repeat to repeat as well.
+// Returns whether an operand's lanes follow one another, from repeat to repeat as well.
 inline bool IsOneRun(const LaneSet& lanes, const OperandWalk* walk) {
   return walk == nullptr || (walk->Dense() && walk->repStride == lanes.lanes * walk->width);
 }

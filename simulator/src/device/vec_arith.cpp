@@ -23,7 +23,7 @@ constexpr const char* kScalarNames[] = {
 #include "ascendc/instructions.def"
 };
 
-// Which conversions exist with which modes. Source: the Cast tables of the public Ascend C API documentation.
+// These conversions exist with these modes. Source: the Cast tables of the public Ascend C API documentation.
 struct CastRule {
   DType from, to;
   uint8_t modes2201;
@@ -143,7 +143,7 @@ bool ReadsDst(Op2 op) {
   return op == Op2::kMulAddDst || op == Op2::kFusedMulAdd || op == Op2::kMulAddRelu;
 }
 
-// The same of types that Ascend 950 has besides.
+// Does the same for types that Ascend 950 has besides.
 void IssueFurther(Core& core, const LaneSet& lanes, const OperandWalk& d, const OperandWalk& a,
                   const OperandWalk* b, bool readsDst, LanesOf950 body) {
   const OperandWalk old = Read(d);
@@ -221,7 +221,7 @@ LaneTable::Binary BinaryLanes(const Core& core, Op2 op, DType dtype) {
   return Lanes().binary[static_cast<size_t>(op)][static_cast<size_t>(dtype)];
 }
 
-// Whether the second source may be what an earlier repeat has written, as the page of overlaps says of these.
+// Returns whether the second source may be what an earlier repeat has written, as the page of overlaps says of these.
 bool Accumulates(Op2 op, DType dtype) {
   const bool known = dtype == DType::kHalf || dtype == DType::kFloat || dtype == DType::kInt32;
   switch (op) {

@@ -121,7 +121,7 @@ namespace {
 
 // One call of Select, whose lanes may be those of UB or of an image of it that says which bytes are undefined.
 struct SelectCall {
-  // Which source a lane takes is up to the real bits, also when the lanes of another image of UB move.
+  // The real bits say which source a lane takes, also when the lanes of another image of UB move.
   const uint8_t* base;
   Ub bits;
   OperandWalk dst, src0, src1;

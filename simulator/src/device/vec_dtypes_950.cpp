@@ -48,7 +48,7 @@ LanesOf950 One(RegOp1 op, DType dtype) {
   return [body](uint8_t* to, const uint8_t* x, const uint8_t*, size_t n) { body(to, x, n); };
 }
 
-// The same element in all lanes of one operand.
+// One operand has the same element in all lanes.
 struct Constant {
   static constexpr size_t kBytes = 256;
   alignas(64) std::array<uint8_t, kBytes> bytes;

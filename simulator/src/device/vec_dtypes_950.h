@@ -20,7 +20,7 @@ LanesOf950 BinaryOf950(Op2 op, DType dtype);
 LanesOf950 UnaryOf950(Op1 op, DType dtype);
 LanesOf950 ScalarOf950(OpScalar op, DType dtype, ScalarValue scalar);
 
-// Whether the conversion exists with this mode, and its lanes; false where the one of other architectures serves.
+// Returns whether the conversion exists with this mode, and its lanes; false where the one of other architectures serves.
 uint8_t CastModes950(DType from, DType to);
 LanesOf950 CastOf950(DType from, DType to, Round round);
 // As Cast of registers converts; false where the pair does not exist.

@@ -69,7 +69,7 @@ void VecSelectBytes(const Ub& dst, const Ub& src, ScalarValue scalar, const Ub& 
         record.Add(UbAccess(core, Use::kRead, mask, maskBytes));
       },
       [=, base = core.ub](uint8_t* ub) {
-        // Which lanes move is up to the real mask, also on another image of UB.
+        // The real mask says which lanes move, also on another image of UB.
         constexpr std::array<uint8_t, 4> kZero{};
         const uint8_t* const value = ub == base ? constant.data() : kZero.data();
         for (int64_t r = 0; r < rows; ++r) {
@@ -117,7 +117,7 @@ void VecSoftmaxGrad(const Ub& dst, const Ub& grad, const Ub& src, const Ub& work
   CheckHighOverlap(core, result, source, true);
   CheckHighOverlap(core, result, gradient, true);
   CheckHighWork(core, scratch, 0, {result, source, gradient});
-  // What pads a row takes no part in its sum; its own lanes are nobody's result.
+  // The padding of a row takes no part in its sum; its own lanes are nobody's result.
   const int64_t summed = int64_t{ctl.sumColumns} * width;
   IssueHighLevel(core, Flow::kRepeats, dst.dtype,
                  {WorkAccess(core, scratch),

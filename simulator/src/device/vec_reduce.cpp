@@ -20,7 +20,7 @@ constexpr int32_t kMaxReduceRepeat = 65535;  // far beyond what UB holds
 // Elements that an index of so many bytes tells apart.
 constexpr int64_t MostIndices(int64_t width) { return int64_t{1} << (width == 2 ? 16 : 32); }
 
-// Whether a board adds lane after lane.
+// Returns whether a board adds lane after lane.
 bool SumsInSequence() { return ChosenOf(Choice::kSumOrder) != 0; }
 
 // Neighbours are added first; n is a power of two.
@@ -186,7 +186,7 @@ Extreme FindExtreme(ReduceOp op, const float* values, int64_t begin, int64_t end
   return best;
 }
 
-// Whether an extreme of further lanes takes the place of the one found so far.
+// Returns whether an extreme of further lanes takes the place of the one found so far.
 bool Replaces(ReduceOp op, const Extreme& next, const Extreme& best) {
   if (best.index < 0) return true;
   if (next.value != next.value && ChosenOf(Choice::kReduceNanIndex) != 0) return true;
@@ -194,7 +194,7 @@ bool Replaces(ReduceOp op, const Extreme& next, const Extreme& best) {
   return best.value == best.value && (better || next.value != next.value);
 }
 
-// What GetReduceMaxMinCount returns: the bits of the value, and the index among all lanes.
+// GetReduceMaxMinCount returns these: the bits of the value, and the index among all lanes.
 void KeepExtreme(Core& core, DType dtype, const Extreme& best) {
   core.registers.extreme[0] = 0;
   StoreLane(dtype, reinterpret_cast<uint8_t*>(&core.registers.extreme[0]), best.value);
@@ -364,7 +364,7 @@ static void StoreSum(Core& core, const Ub& dst, float value) {
   std::memcpy(&core.registers.sum, dst.addr, WidthOf(dst.dtype));
 }
 
-// Of all repeats, one after the other.
+// Adds the sums of all repeats, one after the other.
 static float SumInOrder(const OperandWalk& src, const LaneSet& lanes, DType dtype) {
   float sums[kSumChunk];
   float total = 0;

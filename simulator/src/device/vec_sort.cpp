@@ -72,7 +72,7 @@ std::vector<int64_t> SortedOrder(const uint8_t* scores, int64_t step, int64_t n,
   return order;
 }
 
-// Whether every score has a value; image holds a byte per byte of UB, 0 where it is defined.
+// Returns whether every score has a value; image holds a byte per byte of UB, 0 where it is defined.
 bool ScoresDefined(const uint8_t* image, int64_t step, int64_t n, size_t width) {
   for (int64_t i = 0; i < n; ++i) {
     const uint8_t* score = image + i * step;
@@ -199,10 +199,10 @@ ACLSIM_SKIPS_FAULTS()
 
 namespace {
 
-// Of each queue, where the merge stands.
+// The merge stands here in each queue.
 using Counts = std::array<int64_t, 4>;
 
-// What is merged: its size, and where its score lies.
+// An element that is merged has this size, and its score lies here.
 struct Merged {
   int64_t bytes;
   int64_t score;

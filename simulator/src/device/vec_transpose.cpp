@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kTile = 16;
 constexpr uint32_t kMostExtent = 4095;
-// Of TransposeType.
+// These are values of TransposeType.
 constexpr uint8_t kNothing = 0;
 constexpr uint8_t kTileType = 10;
 constexpr uint8_t kChannelsLast = 11;
@@ -125,7 +125,7 @@ ACLSIM_SKIPS_FAULTS()
 
 namespace {
 
-// Of TransposeType.
+// These are values of TransposeType.
 enum class Layout : uint8_t {
   kNz2Nd0213 = 1,
   kNz2Nz0213,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which bytes of UB the buffers of queues, pools and tensors have. What does not fit is a fault.
+// Buffers of queues, pools and tensors get their bytes of UB here. A buffer that does not fit is a fault.
 #include "engine/pipe.h"
 
 #include <algorithm>
@@ -34,7 +34,7 @@ void HintReservedUb(Core& core, uint64_t wanted) {
   core.Find(std::move(finding));
 }
 
-// Where what does not fit into UB begins, after a finding; the fault is thrown where cores do not go on, or that is full too.
+// Returns where a buffer begins that UB does not hold, after a finding; the fault is thrown where cores do not go on, or that is full too.
 uint64_t Beyond(Core& core, uint64_t bytes, KernelFault fault) {
   const uint64_t begin = core.TakeBeyond(bytes);
   if (begin == 0) {

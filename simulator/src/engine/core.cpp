@@ -20,7 +20,7 @@ namespace {
 // Every call of the API asks for it: initial-exec is one load, not a call.
 thread_local Core* currentCore __attribute__((tls_model("initial-exec"))) = nullptr;
 
-// What lies behind a tensor, where the simulator knows its allocation: aclrtMalloc rounds sizes up to 32 bytes and adds 32, on
+// Says what lies behind a tensor, where the simulator knows its allocation: aclrtMalloc rounds sizes up to 32 bytes and adds 32, on
 // 3510 it only rounds.
 std::string PastTheEnd(const Soc& soc, const GmRegion& region, uint64_t over, bool write) {
   const char* const verb = write ? "overwrite" : "read";
@@ -265,7 +265,7 @@ void Core::CheckUbRange(const Ub& operand, int64_t begin, int64_t end, const cha
       CaptureStack(),
       {},
       ""};
-  // Where it stays in UB, hardware does it like any other: no harm may come of it, and the numbers are these.
+  // Hardware does it like any other where it stays in UB: no harm may come of it, and the numbers are these.
   const auto at = static_cast<int64_t>(operand.addr - ub);
   if (at + begin < 0 || at + end > static_cast<int64_t>(soc.UbMemory())) {
     throw fault;

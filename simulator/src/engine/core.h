@@ -89,13 +89,13 @@ struct PoolInfo {
   std::vector<uint32_t> ques;
 };
 
-// What SetAtomicAdd and its kin leave for the following copies to GM.
+// SetAtomicAdd and its kin leave this for the following copies to GM.
 struct AtomicState {
   Atomic op = Atomic::kNone;
   DType dtype = DType::kFloat;
 };
 
-// What instructions leave in registers for others, or for the kernel to ask for.
+// Instructions leave these in registers for others, or for the kernel to ask for.
 struct Registers {
   uint64_t gathered = 0;          // elements that the last GatherMask kept
   uint16_t merged[4] = {};        // structures that the last MrgSort took from each queue
@@ -170,7 +170,7 @@ class Core {
   }
   // [addr, addr + bytes) must lie inside the operand's buffer. role names the operand: "dst", "src0", ...
   void CheckUb(const Ub& operand, int64_t begin, int64_t end, const char* role);
-  // The same once the instruction runs: the kernel may have freed the tensor since.
+  // Does the same once the instruction runs: the kernel may have freed the tensor since.
   void CheckUbRange(const Ub& operand, int64_t begin, int64_t end, const char* role);
   void CheckUbAlign(const Ub& operand, uint32_t align, const char* role);
   std::string DescribeBuffer(uint32_t buf) const;
@@ -265,9 +265,9 @@ class Core {
       ThrowHang();
     }
   }
-  // Whether a vector instruction without a record may join `strips`.
+  // True if a vector instruction without a record may join `strips`.
   bool MayJoinStrips() const { return !Observed() && !Defers(Pipe::kVector) && !referenced; }
-  // The same for bytes that move unchanged: move(ub) does it on any image of UB.
+  // Does the same for bytes that move unchanged: move(ub) does it on any image of UB.
   template <typename Fill, typename Move>
   void IssueMove(Pipe pipe, Fill&& fill, Move&& move) {
     Issue(
@@ -314,7 +314,7 @@ class Core {
   void TellRead(const void* value, uint32_t bytes);
 
   bool Observed() const { return !observers_.empty(); }
-  // Of the observer that times; null, or none, when none does.
+  // The observer that times has these; null, or none, when none does.
   VectorTimer* Timer() const {
     VectorTimer* timer = nullptr;
     for (Observer* observer : observers_) {
@@ -343,7 +343,7 @@ class Core {
   [[noreturn]] void ThrowHang(Stuck how, double seconds, std::vector<void*> stack);
   // A finding of a check; the kernel goes on.
   void Find(Finding finding);
-  // Whether this is the first finding of `kind` at these two sites: loops would report theirs in every round.
+  // Returns whether this is the first finding of `kind` at these two sites: loops would report theirs in every round.
   bool IsFirst(const char* kind, uint32_t site, uint32_t other) {
     return reported_.emplace(kind, site, other).second;
   }
@@ -377,14 +377,14 @@ class Core {
   // The fault becomes a finding that says how the core goes on; where faults end cores it is thrown.
   void GoOn(KernelFault fault, std::string how);
   bool Faulted() const { return !faults_.empty(); }
-  // How many bytes from there on lie in the operand's buffer, and in a tensor (null: none) that may be read or written.
+  // Returns how many bytes from there on lie in the operand's buffer, and in a tensor (null: none) that may be read or written.
   uint64_t UbRoom(const Ub& operand, int64_t begin) const;
   uint64_t GmRoom(const GmRegion* region, const uint8_t* addr, uint64_t bytes, bool write) const;
   // Zeros, for a scalar access that leads nowhere.
   uint8_t* Nowhere(uint32_t bytes);
   // Memory behind UB for what UB cannot hold; 0 when that is full, too.
   uint64_t TakeBeyond(uint64_t bytes);
-  // Where tensors at addresses that UB does not have lie instead: by address and length.
+  // Tensors at addresses that UB does not have lie here instead: by address and length.
   std::map<std::pair<uint64_t, uint64_t>, uint32_t> elsewhere;
 
   Meeting* const meeting;  // with the other cores of the launch
@@ -435,7 +435,7 @@ class Core {
   std::deque<GmRegion> globals_;  // those of the kernel's source that it has used
 };
 
-// What the kernel calls a queue, by the place of its InitBuffer; "UB" without one.
+// Returns what the kernel calls a queue, by the place of its InitBuffer; "UB" without one.
 std::string QueNameOf(void* initPc, uint8_t pos);
 
 // In the order of the list.

@@ -10,7 +10,7 @@ namespace aclsim {
 
 constexpr size_t kDTypes = 13;
 
-// Whether it is a floating-point type that instructions compute with.
+// Returns whether it is a floating-point type that instructions compute with.
 inline bool IsReal(DType dtype) {
   return dtype == DType::kFloat || dtype == DType::kHalf || dtype == DType::kBf16;
 }

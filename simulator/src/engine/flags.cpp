@@ -267,7 +267,7 @@ ACLSIM_SKIPS_FAULTS()
 static int32_t FreeEvent(Core& core, uint32_t pipe, uint8_t event) {
   CheckEvent(core, event, 0, "FetchEventID");
   for (int32_t id = 0; id < EventIds(core); ++id) {
-    // Whether its flag is set plays no part: two fetched ids are one as long as none is allocated.
+    // It plays no part whether its flag is set: two fetched ids are one as long as none is allocated.
     const auto at = static_cast<size_t>(id);
     const PipeInfo& info = core.pipes[pipe];
     if (!info.allocated[event][at] && !info.queueEvents[event][at].held) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which bytes of device memory have ever been written: one bit per byte, kept by the runtime (allocations, host copies) and by
+// It says which bytes of device memory have ever been written: one bit per byte, kept by the runtime (allocations, host copies) and by
 // the undefined-read check (kernels). Bits are set and cleared by several cores at once.
 #pragma once
 

@@ -10,7 +10,7 @@
 
 namespace aclsim {
 
-// Which instructions chaos holds back, by their numbers on a core; empty: all. The others run when they are issued, unless one
+// These instructions are held back by chaos, by their numbers on a core; empty: all. The others run when they are issued, unless one
 // of these stands before them on their pipe.
 struct HeldBack {
   struct Range {

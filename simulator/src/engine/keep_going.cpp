@@ -52,7 +52,7 @@ void Core::GoOn(KernelFault fault, std::string how) {
 
 uint64_t Core::UbRoom(const Ub& operand, int64_t begin) const {
   const BufferInfo& info = Info(operand.buf);
-  // What lies in UB is done as hardware does it, whosever it is.
+  // Hardware does it so wherever it lies in UB, whosever it is.
   const auto memory = static_cast<int64_t>(soc.UbMemory());
   if (const int64_t offset = static_cast<int64_t>(operand.addr - ub) + begin;
       info.offset < soc.UbMemory() && offset >= 0 && offset < memory) {

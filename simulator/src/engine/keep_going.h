@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What becomes of a fault where faults do not end cores: the option keep_going, and fast mode. Three ways, from the best to the
+// A fault goes one of three ways where faults do not end cores, with the option keep_going and in fast mode. From the best to the
 // last: the place that finds it says what to do instead (PassFault, or a catch of its own that clips the access); the call of
 // the API is left out (ACLSIM_SKIPS_FAULTS); the core ends (EndCore). docs/reference/findings.md lists which kind goes which way.
 #pragma once

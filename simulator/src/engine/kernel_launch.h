@@ -17,7 +17,7 @@ enum class RegionKind { kInput, kOutput, kWorkspace, kTiling, kConstant, kGlobal
 constexpr bool IsGlobal(RegionKind kind) {
   return kind == RegionKind::kConstant || kind == RegionKind::kGlobal;
 }
-// What nobody writes: it needs no order.
+// Returns whether nobody writes a region of the kind, which then needs no order.
 constexpr bool IsReadOnly(RegionKind kind) {
   return kind == RegionKind::kTiling || kind == RegionKind::kConstant;
 }

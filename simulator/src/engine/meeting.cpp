@@ -39,7 +39,7 @@ std::string List(const std::vector<uint32_t>& cores) {
                               : text;
 }
 
-// What a core does here is not the kernel's own code, however long others hold it up.
+// A core's work here is not the kernel's own code, however long others hold it up.
 class InMeeting {
  public:
   explicit InMeeting(Core& core) : core_(core) { core_.ownTime.Enters(); }

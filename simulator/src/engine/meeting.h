@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the cores of one launch wait for each other: SyncAll, cross-core flags.
+// The cores of one launch wait for each other here: SyncAll, cross-core flags.
 #pragma once
 
 #include <array>
@@ -74,7 +74,7 @@ class Meeting {
   uint32_t Load(Core& core, const uint8_t* from, void* value, uint32_t bytes);
   // A core polls, and what it looks at stays as it is: lets others get on for a moment.
   void Yield(Core& core);
-  // What few calls of a core need; its own thread's alone.
+  // Few calls of a core need this; it is its own thread's alone.
   CoreAside& Aside(const Core& core);
   // Words of GM that cores write for each other, while somebody checks. NoteStore: the core is about to write these bytes; the
   // number of the store. LastStore: that of another core or of this one to the word at `address`.
@@ -99,7 +99,7 @@ class Meeting {
  private:
   static constexpr size_t kFlags = 16;
 
-  // What a core waits for in vain, and the cores that it waits for.
+  // This says what a core waits for in vain, and the cores that it waits for.
   struct Vain {
     std::string what;
     std::vector<uint32_t> cores;
@@ -174,7 +174,7 @@ class Meeting {
   bool failed_ = false;
   bool stuck_ = false;
   bool abandoned_ = false;
-  // Where faults do not end the launch: cores that a fault has ended count as having been everywhere.
+  // Cores that a fault has ended, where faults do not end the launch, count as having been everywhere.
   const bool keepGoing_;
   std::vector<bool> dead_;
   bool died_ = false;  // one of them

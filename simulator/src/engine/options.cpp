@@ -97,7 +97,7 @@ void SetPartialOutputs(const std::string& names) {
 
 namespace {
 
-// Whether an output is among the names; `kept`: among those that stand behind an equals sign.
+// Returns whether an output is among the names; `kept`: among those that stand behind an equals sign.
 bool IsNamed(const std::string& op, const std::string& output, bool kept) {
   const std::string plain = output.substr(0, output.find('['));
   std::istringstream names(PartialOutputs());

@@ -19,11 +19,11 @@ inline constexpr uint8_t kPoisonByte = 0xFF;
 uint64_t ChaosSeed();
 void SetChaosSeed(uint64_t seed);
 
-// Whether the device compiler's automatic synchronisation counts as there (the toolkit's default). ACLGRAD_SIM_AUTOSYNC.
+// Says whether the device compiler's automatic synchronisation counts as there (the toolkit's default). ACLGRAD_SIM_AUTOSYNC.
 bool AutoSync();
 void SetAutoSync(bool on);
 
-// Whether a core goes on after a fault: as set, else only in fast mode. ACLGRAD_SIM_KEEP_GOING.
+// Says whether a core goes on after a fault: as set, else only in fast mode. ACLGRAD_SIM_KEEP_GOING.
 bool KeepGoing();
 void SetKeepGoing(std::optional<bool> on);
 
@@ -33,7 +33,7 @@ std::string PartialOutputs();
 void SetPartialOutputs(const std::string& names);
 // A tensor of a list, "y[0]", is also known by the list's name.
 bool IsPartialOutput(const std::string& op, const std::string& output);
-// Whether a kernel finds in an output what it held before the launch: "=y" among those names.
+// Says whether a kernel finds in an output what it held before the launch: "=y" among those names.
 bool IsKeptOutput(const std::string& op, const std::string& output);
 
 }  // namespace aclsim

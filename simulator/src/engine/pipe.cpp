@@ -58,7 +58,7 @@ void DrainPipes(Core& core) {
   core.Sync(core.MakeSync(SyncEvent::Kind::kAll, Pipe::kScalar, Pipe::kScalar, 0));
 }
 
-// What buffers, queues and pools there are, of all pipes.
+// Forgets what buffers, queues and pools there are, of all pipes.
 void ForgetBuffers(Core& core) {
   for (uint32_t buf = 1; buf < core.buffers.size(); ++buf) {
     ForgetFlags(core, buf);

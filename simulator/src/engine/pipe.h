@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What buffers, flags and the scalar pipe's part of a core share.
+// Buffers, flags and the scalar pipe's part of a core share this header.
 #pragma once
 
 #include <optional>

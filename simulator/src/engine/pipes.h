@@ -18,7 +18,7 @@ inline constexpr size_t kPipes = 4;
 struct PipeFacts {
   const char* name;  // in reports and traces
   const char* flag;  // in HardEvent::MTE2_V and PIPE_V
-  // Which kinds of cores have it, in the order of CoreKind.
+  // These kinds of cores have it, in the order of CoreKind.
   std::array<bool, 3> kinds;
 };
 inline constexpr std::array<PipeFacts, kPipes> kPipeFacts = {{

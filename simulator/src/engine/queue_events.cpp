@@ -13,7 +13,7 @@ namespace {
 
 using AscendC::HardEvent;
 
-// Of the queues in the toolkit.
+// Returns the event that the queues in the toolkit have.
 std::optional<HardEvent> EventOf(Pipe from, Pipe to) {
   constexpr struct {
     Pipe from, to;

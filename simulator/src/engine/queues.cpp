@@ -39,7 +39,7 @@ QueuePipes PipesOf(const QueInfo& que) {
   return {PositionOf(que.pos).fills, PositionOf(que.dst).takes};
 }
 
-// Of a way that the caller names: from GM into UB, or out of UB to GM. Both ends in UB: as a queue
+// The queue has a way that the caller names: from GM into UB, or out of UB to GM. Both ends in UB: as a queue
 
 namespace {
 

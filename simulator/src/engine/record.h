@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the engine tells its observers: one record per executed instruction, one event per synchronisation.
+// The engine tells its observers these: one record per executed instruction, one event per synchronisation.
 #pragma once
 
 #include <algorithm>
@@ -56,7 +56,7 @@ Access DenseAccess(Use use, uint64_t ubOffset, uint64_t bytes, uint32_t buffer);
 Access BlockAccess(Space space, Use use, uint64_t addr, uint64_t len, uint64_t count, uint64_t step,
                    uint32_t buffer);
 
-// The same bytes with less repetition, for those who do not ask which lane they belong to: strides of 0 name bytes anew.
+// Returns the same bytes with less repetition, for those who do not ask which lane they belong to: strides of 0 name bytes anew.
 inline Access Distinct(const Access& access) {
   Access bytes = access;
   if (!access.masked && access.chunkStride == 0) {
@@ -114,7 +114,7 @@ void ForEachSpan(const Access& access, F&& span) {
   }
 }
 
-// How definedness goes from sources to destinations.
+// Flow says how definedness goes from sources to destinations.
 enum class Flow : uint8_t {
   kLanes,    // lane i of the destination is made of lane i of every source
   kRepeats,  // a repeat's result is made of the same repeat of every source
@@ -127,7 +127,7 @@ enum class Flow : uint8_t {
   kNone,       // constants: whatever is written is defined
 };
 
-// What an instruction of a vector function takes from UB into registers, or the other way, byte by byte in the order of its access.
+// An instruction of a vector function takes this from UB into registers, or the other way, byte by byte in the order of its access.
 struct HeldLanes {
   bool undefined = false;  // some byte is: shadow says which
   uint32_t origin =
@@ -184,7 +184,7 @@ struct RegisterAccess {
 inline constexpr uint64_t kBankGroups = 16;
 inline uint64_t BankGroupOf(uint64_t offset) { return offset / 32 % kBankGroups; }
 
-// What a core has done with the others, as the flag of SyncEvent::Kind::kCores.
+// A core has done this with the others, as the flag of SyncEvent::Kind::kCores.
 enum CoreMeeting : uint32_t {
   kMetAll,      // SyncAll; number: of its workspace, 0 without one
   kSomeCores,   // it has waited for some; number: of the store that it has read
@@ -217,7 +217,7 @@ class VectorTimer {
  public:
   virtual ~VectorTimer() = default;
   virtual void Begin() = 0;
-  // Of an instruction whose sources are there at cycle `ready`: the cycle at which its result is. site: its place in the kernel.
+  // An instruction's sources are there at cycle `ready`. Returns the cycle at which its result is. site: its place in the kernel.
   virtual int64_t Issue(const char* name, DType dtype, int64_t ready, uint32_t site) = 0;
   // Cycles from the first instruction to the last result.
   virtual double End() = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the scalar pipe does by itself: elements, cache lines, registers, tiling data and system variables.
+// The scalar pipe does these by itself: elements, cache lines, registers, tiling data and system variables.
 #include <algorithm>
 #include <chrono>
 #include <cstring>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr const char* kTilingKeyIs = "TILING_KEY_IS";
 
-// What becomes of an element that cannot be reached.
+// Says what becomes of an element that cannot be reached.
 const char* HowOf(ScalarUse use) {
   return use == ScalarUse::kRead    ? "the element was read as 0"
          : use == ScalarUse::kWrite ? "the element was not written"
@@ -178,7 +178,7 @@ void SetMaskBits(uint64_t high, uint64_t low) {
   core.maskSite = ~high == 0 && ~low == 0 ? 0 : core.sites.Capture();
 }
 
-// What the kernel leaves behind for the one that runs on the core after it.
+// Finds what the kernel leaves behind for the one that runs on the core after it.
 void CheckModesOff(Core& core) {
   const auto report = [&core](Severity severity, uint32_t site, const char* call,
                               std::string detail, const char* advice) {

@@ -20,7 +20,7 @@ bool Overlap(const Access& a, const Access& b) {
          (a.use != Use::kRead || b.use != Use::kRead);
 }
 
-// Of Core::deferring.
+// Returns a pipe's bit of Core::deferring.
 uint8_t Bit(Pipe pipe) { return static_cast<uint8_t>(1u << static_cast<size_t>(pipe)); }
 
 // An instruction never writes what an earlier one of its pipe has yet to read.

@@ -77,9 +77,9 @@ class Scheduler {
   void Pump();
   // Step, but not of an instruction that is held back: others overtake it where hardware lets them.
   bool StepFree(Pipe pipe);
-  // How many instructions at a queue's head may run in any order, as far as its pipe goes.
+  // Returns how many instructions at a queue's head may run in any order, as far as its pipe goes.
   size_t Overtaking(const std::deque<Task>& queue, Pipe pipe) const;
-  // Whether one of them may go first.
+  // Returns whether one of them may go first.
   static bool Free(const std::deque<Task>& queue, size_t pick);
   // One at random; 0, the head, where the one may not.
   size_t Pick(const std::deque<Task>& queue, Pipe pipe);

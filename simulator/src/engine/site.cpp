@@ -44,7 +44,7 @@ bool IsApiFrame(void* address, ApiFrames& recent) {
   return api;
 }
 
-// Where this library is mapped.
+// Returns where this library is mapped.
 std::pair<uintptr_t, uintptr_t> LibraryRange() {
   static const auto range = [] {
     std::pair<uintptr_t, uintptr_t> result{0, 0};

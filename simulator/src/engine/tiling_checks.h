@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tiling function of a launch has decided, and what the kernel makes of it: the workspace and the tiling data.
+// This keeps what the tiling function of a launch has decided, and what the kernel makes of it: the workspace and the tiling data.
 #pragma once
 
 #include "engine/kernel_launch.h"
@@ -9,7 +9,7 @@ namespace aclsim {
 // "numBlocks ... 1 to 65535" of the page on calls of kernels, and MAX_BLOCK_DIM of CANN's opbase.
 inline constexpr uint32_t kMaxBlockDim = 65535;
 
-// Where the tiling function set what it decides: stacks for reports.
+// The tiling function set what it decides at these places: stacks for reports.
 struct TilingPlaces {
   std::vector<void*> blockDim, key, data, workspace;
 };
@@ -32,13 +32,13 @@ class LaunchTilingScope {
   const KernelLaunch* const launch_;
 };
 
-// Of a launch that had no tiling function: nothing is reserved, no place is known.
+// Returns that of the launch. Without a tiling function nothing is reserved, no place is known.
 const LaunchTiling& TilingOf(const KernelLaunch& launch);
 
 // The workspace of a launch; nullptr where the tiling asked for none.
 const GmRegion* WorkspaceOf(const KernelLaunch& launch);
 
-// Where GetUserWorkspace points if the workspace ends within the part that the framework reserves: no address of GM.
+// GetUserWorkspace points here if the workspace ends within the part that the framework reserves: no address of GM.
 uint8_t* NoUserWorkspace();
 
 // Throws a fault that names the workspace, if the bytes begin in it or behind it and leave it.

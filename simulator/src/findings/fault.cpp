@@ -47,7 +47,7 @@ bool LiesIn(const fs::path& file, const fs::path& folder) {
   return !folder.empty() && rest == folder.end();
 }
 
-// Whether a folder above a file is the include folder of a C++ standard library, which is told by what it holds.
+// Returns whether a folder above a file is the include folder of a C++ standard library, which is told by what it holds.
 bool IsStandardHeader(const fs::path& file) {
   std::error_code error;
   for (fs::path folder = file.parent_path(); folder.has_relative_path();
@@ -61,7 +61,7 @@ bool IsStandardHeader(const fs::path& file) {
   return false;
 }
 
-// Whether a line is of the simulator's or the standard library's headers, which is never the kernel's.
+// Returns whether a line is of the simulator's or the standard library's headers, which is never the kernel's.
 bool IsLibraryLine(const CodeLine& line) {
   std::error_code error;
   if (line.toolkit || LiesIn(Canonical(line.file), Toolkit() / "include")) {
@@ -131,7 +131,7 @@ std::string Printable(const std::string& text) {
   return shown;
 }
 
-// Where code lies, in a file that may be written anew.
+// A place says where code lies, in a file that may be written anew.
 struct Place {
   std::string module;
   ino_t inode;
@@ -152,7 +152,7 @@ struct Known {
 };
 std::array<std::atomic<const Known*>, 256> g_known;
 
-// How often this process has loaded or unloaded a library.
+// Returns how often this process has loaded or unloaded a library.
 uint64_t Loadings() {
   uint64_t count = 0;
   dl_iterate_phdr(
@@ -180,7 +180,7 @@ struct stat FileOf(const std::string& module) {
   return last.file;
 }
 
-// Where code lies in a module that is loaded.
+// Returns where code lies in a module that is loaded.
 Place PlaceOf(const std::string& module, uintptr_t offset, bool head) {
   const struct stat file = FileOf(module);
   return {module, file.st_ino, file.st_mtim.tv_sec, file.st_mtim.tv_nsec, offset, head};
@@ -279,13 +279,13 @@ const SourceLine& LineAt(const std::string& module, uintptr_t offset, bool head)
   return added->line;
 }
 
-// Where the library of an address was loaded.
+// Returns where the library of an address was loaded.
 const void* BaseOf(const void* address) {
   Dl_info info{};
   return dladdr(address, &info) != 0 ? info.dli_fbase : nullptr;
 }
 
-// Of this library, and of the C library, which may have debug information of its own. As both are loaded: every launch asks.
+// The folders of this library and of the C library, which may have debug information of its own. As both are loaded: every launch asks.
 const void* const g_ownBase = BaseOf(reinterpret_cast<const void*>(&FindKernelLine));
 const void* const g_libcBase = BaseOf(dlsym(RTLD_DEFAULT, "abort"));
 

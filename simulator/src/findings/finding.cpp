@@ -218,7 +218,7 @@ void ReportFinding(Finding finding) {
     if (Shows(ShownFindings(), findings.back().kind)) {
       std::fprintf(stderr, "aclgrad: %s\n", text.c_str());
     }
-    // What is not to be printed is not printed by the stream's failure either.
+    // A finding that is not to be printed is not printed by the stream's failure either.
     const std::lock_guard<std::mutex> lockShown(shown->mutex);
     if (shown->said.size() >= kMostSaid) {
       shown->said.pop_front();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the checks report: of kernels and of host programs, as text and as JSON.
+// The checks report findings: of kernels and of host programs, as text and as JSON.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct Place {
   std::string instruction;  // "Mul", "aclrtMemcpy", ...
   std::string note;         // what it did: "writes", "reads", "waits"
   SourceLine line;
-  // Which instruction of which core it was: the how-manieth of its pipe; 0: unknown.
+  // The core and its instruction have these numbers: the how-manieth of its pipe; 0: unknown.
   uint32_t core = 0;
   uint32_t count = 0;
 };

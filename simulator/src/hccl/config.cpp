@@ -9,7 +9,7 @@ namespace aclsim {
 
 namespace {
 
-// Of HCCL's public header.
+// HCCL's public header has these.
 constexpr int32_t kHcclParameter = 1;
 constexpr int32_t kDeterministic = 0;
 union HcclConfigValue {

@@ -52,7 +52,7 @@ struct sigaction previous[std::size(kSignals)];
 struct sigaction previousStuck;
 uintptr_t allocator = 0;
 std::atomic<ExplainSignal> explainSignal{nullptr};
-// Where a signal in code of others continues; null outside of that. initial-exec: a first access from the
+// A signal in code of others continues here; null outside of that. initial-exec: a first access from the
 // handler must not allocate.
 thread_local Frame* volatile current __attribute__((tls_model("initial-exec"))) = nullptr;
 
@@ -241,7 +241,7 @@ class Watched {
   const void* const outer_;
 };
 
-// What writes past the end of a local array meets the guard before anything that the simulator needs: this frame is below all
+// A write past the end of a local array meets the guard before anything that the simulator needs: this frame is below all
 // others. Says what was met.
 __attribute__((noinline)) size_t RunGuarded(Frame* frame, void (*call)(const void*),
                                             const void* code) {

@@ -13,7 +13,7 @@
 
 namespace aclsim {
 
-// What ended code that is not the simulator's.
+// This is what ended code that is not the simulator's.
 struct Crash {
   int signal = 0;  // kStuckSignal: the watchdog has ended it
   int code = 0;    // siginfo_t::si_code
@@ -63,7 +63,7 @@ class BlockedSignals {
 // Asked, in the handler, of each SIGSEGV before all else. True: the instruction may run again.
 using MendFault = bool (*)(const siginfo_t* info, const void* context);
 void SetMendFault(MendFault mend);
-// Whether the handler is still the process's: a program may have put its own there.
+// Returns whether the handler is still the process's: a program may have put its own there.
 bool HandlesSegv();
 
 // Installs the handler once per process.

@@ -102,7 +102,7 @@ struct Row {
   uint32_t file = 0, line = 0;
 };
 
-// What the rows of one contiguous piece of code say.
+// The rows of one contiguous piece of code say this.
 struct Sequence {
   Range range;
   std::vector<Row> rows;
@@ -843,7 +843,7 @@ struct DebugLines::Unit {
     return LineOf(row.file, row.line);
   }
 
-  // Where the functions that were inlined around an address were called, innermost first.
+  // Returns where the functions that were inlined around an address were called, innermost first.
   std::vector<CodeLine> CallsAround(uint64_t address) const {
     const Function* function = nullptr;
     uint64_t least = UINT64_MAX;

@@ -14,9 +14,9 @@ namespace aclsim {
 struct CodeLine {
   std::string file;
   int line = 0;
-  // Whether the file lies in an include folder of the toolkit that the code was compiled with: aclsim/toolkit_headers.h marks it.
+  // True if the file lies in an include folder of the toolkit that the code was compiled with: aclsim/toolkit_headers.h marks it.
   bool toolkit = false;
-  // Whether the file lies beside headers of the C++ standard library that the code was compiled with.
+  // True if the file lies beside headers of the C++ standard library that the code was compiled with.
   bool standard = false;
 };
 
@@ -36,7 +36,7 @@ class DebugLines {
   // prologue.
   std::vector<CodeLine> HeadAt(uint64_t offset);
 
-  // What keeps lines from being read and what to do, "build the kernel with -g"; empty where nothing does.
+  // The text says what keeps lines from being read and what to do, "build the kernel with -g"; empty where nothing does.
   const std::string& missing() const { return missing_; }
 
  private:

@@ -128,7 +128,7 @@ struct Elf {
   std::string buildId;  // in hexadecimal digits
 };
 
-// Where the first segment that is loaded begins; 0 where none is.
+// Returns where the first segment that is loaded begins; 0 where none is.
 uint64_t BaseOf(const File& file, const ElfW(Ehdr) & header) {
   for (unsigned i = 0; i < header.e_phnum; ++i) {
     ElfW(Phdr) segment;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a forked child makes of the process's state. fork() copies one thread: locks stay taken by threads that are gone, and what
+// A forked child makes these of the process's state. fork() copies one thread: locks stay taken by threads that are gone, and what
 // these were changing stays half changed. So there are two kinds of state that a process has once:
 //
 //   PerProcess<T>   most of it. A child has another one, made when it is first asked for; the parent's is never touched again.
@@ -14,7 +14,7 @@
 
 namespace aclsim {
 
-// How many forks lie between this process and the one that loaded the library.
+// Returns how many forks lie between this process and the one that loaded the library.
 uint64_t ForkCount();
 
 // While it lives, forks of other threads wait, though not for ever. Of the same thread more than one may live.

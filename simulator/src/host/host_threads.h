@@ -60,7 +60,7 @@ class HostThreads {
     return true;
   }
 
-  // Whether `waiting` workers are all of this launch, while cores are left that nobody has begun.
+  // Returns whether `waiting` workers are all of this launch, while cores are left that nobody has begun.
   bool NoneLeft(size_t waiting) {
     const std::lock_guard<std::mutex> lock(mutex_);
     constexpr size_t kCaller = 1;
@@ -104,7 +104,7 @@ class HostThreads {
     }
   }
 
-  // Whether this is a forked child by now.
+  // Returns whether this is a forked child by now.
   bool Drain() {
     const uint64_t forks = ForkCount();
     for (uint32_t i = next_++; i < count_; i = next_++) {

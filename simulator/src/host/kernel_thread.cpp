@@ -13,7 +13,7 @@ namespace {
 
 // Frames may be big in builds without optimisation.
 constexpr size_t kStackBytes = 16ULL << 20;
-// What a stack that is full must meet, whatever lies below: mostly the next thread's stack, whose top holds all that it needs to
+// A stack that is full must meet this, whatever lies below: mostly the next thread's stack, whose top holds all that it needs to
 // run and to end. Kernels are compiled with -fstack-clash-protection, so that their frames meet it whatever their size. Of the usual
 // 4 KB any larger frame of other code steps over; Linux keeps this much below a main thread.
 constexpr size_t kGuardBytes = 1ULL << 20;

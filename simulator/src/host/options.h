@@ -13,7 +13,7 @@ void SetHostThreadCount(uint32_t threads);  // 0: default
 // Seconds of processor time after which code that gets nothing done ends. 0: off. ACLGRAD_SIM_HANG_LIMIT.
 double HangLimit();
 void SetHangLimit(double seconds);
-// The same, or less where the program has set a limit for operators (aclrtSetOpExecuteTimeOut).
+// Returns the same, or less where the program has set a limit for operators (aclrtSetOpExecuteTimeOut).
 double StuckLimit();
 void SetExecuteLimit(double seconds);  // 0: none
 

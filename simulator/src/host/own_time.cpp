@@ -18,7 +18,7 @@ void OwnTime::Begin() {
   Look(last_);
 }
 
-// What has passed since the last call ended, and never more than it was.
+// Adds what has passed since the last call ended, and never more than it was.
 void OwnTime::Count(Clock::time_point now) {
   // From the last look to the end of the call, all was the call's.
   const Duration before = processor_ + (last_ - looked_);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long a kernel's own code runs between two calls of the API, where that is long: scalar code, of which the model of time
+// This tells how long a kernel's own code runs between two calls of the API, where that is long: scalar code, of which the model of time
 // knows nothing. Wall time, which costs little to ask for, tells where to look. What counts is the thread's processor time
 // there, which does not depend on what else the host does.
 #pragma once

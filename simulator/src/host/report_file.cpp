@@ -14,7 +14,7 @@
 namespace aclsim {
 namespace {
 
-// What the kernel does for links in folders with the sticky bit, for all and everywhere.
+// Does what the kernel does for links in folders with the sticky bit, for all and everywhere.
 bool IsPlanted(const std::string& path) {
   struct stat file{};
   struct stat folder{};

@@ -21,7 +21,7 @@ class ReportFile {
 
   // Null when it could not be opened.
   std::FILE* get() const { return file_; }
-  // Whether all has been written; else why() says what went wrong.
+  // Returns whether all has been written; else why() says what went wrong.
   bool Close();
   const std::string& why() const { return why_; }
 

@@ -25,7 +25,7 @@ namespace {
 constexpr double kLongestTick = 0.25;  // seconds between two looks
 constexpr double kShortestTick = 0.002;
 constexpr double kTicksPerLimit = 64;
-// Of the limit: instructions on the same memory may be a computation in UB.
+// This multiplies the limit: instructions on the same memory may be a computation in UB.
 constexpr double kRepeatingFactor = 10;
 // Who polls for a core that has not begun, because host threads are fewer than cores, must get on: after so many seconds without a
 // new place, or that part of the limit.
@@ -46,7 +46,7 @@ double ProcessorSeconds(clockid_t clock) {
              : 0;
 }
 
-// Where the library is mapped that holds the address.
+// Returns where the library is mapped that holds the address.
 std::pair<uintptr_t, uintptr_t> RangeAround(const void* address) {
   struct Search {
     uintptr_t address;
@@ -179,7 +179,7 @@ class __attribute__((visibility("hidden"))) Watchdog {
       const double since = ended ? 0 : each->seen_.processor - seen.processor;
       each->idle_ = any ? 0 : each->idle_ + since;
       each->repeating_ = newPlace ? 0 : each->repeating_ + since;
-      // What has just begun has not got anything done for the others yet.
+      // A core that has just begun has not got anything done for the others yet.
       touched |= newPlace && seen.run != 0;
       issued |= any && seen.run != 0;
       calls += each->keepsRecords_

@@ -25,7 +25,7 @@ enum class Stuck : uint8_t {
   kRepeating,  // instructions, but on the same memory again and again
 };
 
-// What the code of others gets done on one host thread. That thread counts, the watchdog reads.
+// This counts what the code of others gets done on one host thread. That thread counts, the watchdog reads.
 class ThreadProgress {
  public:
   static ThreadProgress& OfThread();
@@ -58,16 +58,16 @@ class ThreadProgress {
   void Recorded() { Count(&recorded_); }
   // A copy from or to GM.
   void Moved(uint64_t bytes) { Count(&moved_, bytes); }
-  // Of all host threads there have been.
+  // Sums over all host threads there have been.
   static uint64_t MovedByAll();
   // The watchdog calls it at each look, with MovedByAll.
   static void OnTick(void (*tick)(uint64_t moved));
-  // Whether somebody keeps a record of each call of this thread, which then must not make too many.
+  // Tells whether somebody keeps a record of each call of this thread, which then must not make too many.
   void KeepsRecords(bool on) { keepsRecords_.store(on, std::memory_order_relaxed); }
 
-  // Whether the code of this thread is to end, asked where it may.
+  // Returns whether the code of this thread is to end, asked where it may.
   bool Ends() { return ends_.load(std::memory_order_relaxed) && EndsNow(); }
-  // The same in the handler of kStuckSignal, at any instruction. Only in its own library: everywhere else it may hold locks.
+  // Returns the same in the handler of kStuckSignal, at any instruction. Only in its own library: everywhere else it may hold locks.
   bool EndsAt(const void* instruction) const;
   Stuck How() const { return how_; }
   // Processor time of a host thread without progress anywhere, when the watchdog had seen enough.
@@ -99,7 +99,7 @@ class ThreadProgress {
   uint64_t runs_ = 0;
   const void* watchdog_ = nullptr;  // that knows this thread: a forked child has another one
 
-  // What the watchdog has decided.
+  // The watchdog has decided this.
   Counter condemned_{0};  // a run_
   std::atomic<Stuck> how_{Stuck::kNo};
   Counter issuedThen_{0};
@@ -108,7 +108,7 @@ class ThreadProgress {
   std::atomic<uintptr_t> libraryEnd_{0};
   std::atomic<double> seconds_{0};
 
-  // What it saw when it looked last; its own.
+  // It saw this when it looked last; it alone reads it.
   struct {
     uint64_t run = 0;
     uint64_t issued = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a launch is put together: it spreads the cores over host threads, gives each its observers and turns faults into a report.
+// A launch is put together here: it spreads the cores over host threads, gives each its observers and turns faults into a report.
 #include "launch/launch.h"
 
 #include <algorithm>
@@ -121,7 +121,7 @@ class Audience {
 
   // When all cores are through.
   void Link() { LinkReads(&tapes_); }
-  // What the cores show together; faulty: some has not done all that its kernel says.
+  // Finds what the cores show together. faulty: some has not done all that its kernel says.
   void AddAcrossCores(bool faulty, std::vector<std::vector<Finding>>* found, LaunchResult* result) {
     if (!checked_ || result->status != 0) {  // the host has failed, not the kernel
       return;

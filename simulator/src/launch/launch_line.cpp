@@ -24,7 +24,7 @@ constexpr double kQuiet = 2;      // seconds until a launch is worth a line
 constexpr double kRewrite = 0.2;  // seconds between two states of it
 constexpr size_t kWidth = 80;     // of a terminal that does not tell its own
 
-// Of the launch that began last.
+// The launch that began last has these.
 struct Shown {
   std::mutex mutex;
   const LaunchLine* line = nullptr;
@@ -34,7 +34,7 @@ struct Shown {
 PerProcess<Shown> shown;
 std::atomic<int> showsProgress{-1};  // -1: not decided yet
 
-// Whether the error stream is a terminal that takes a line now. A job in the background would be stopped, or write over what the
+// Returns whether the error stream is a terminal that takes a line now. A job in the background would be stopped, or write over what the
 // one in front shows; a terminal that its user holds would hold the launch.
 bool CanShow() {
   if (isatty(STDERR_FILENO) == 0) {

@@ -11,7 +11,7 @@
 
 namespace aclsim {
 
-// Whether a launch that takes long says on the error stream how far it is: else if that is a terminal. ACLGRAD_SIM_PROGRESS.
+// Says whether a launch that takes long says on the error stream how far it is: else if that is a terminal. ACLGRAD_SIM_PROGRESS.
 enum class Shows : uint8_t { kNever, kAlways, kOnTerminal };
 Shows ShowsProgress();
 void SetShowsProgress(Shows when);

@@ -12,7 +12,7 @@ namespace aclsim {
 
 namespace {
 
-// Where UB lies in a mapping of three times its size: nowhere would the lower half of an address, which
+// UB lies here in a mapping of three times its size: nowhere would the lower half of an address, which
 // is all that some kernels keep, look like an offset in UB, which counts as an address as well.
 constexpr uint64_t UbWithin(uint64_t mapped, uint64_t bytes) {
   const uint64_t low = mapped & UINT32_MAX;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a launch has done to GM, for whoever asks.
+// This says what a launch has done to GM, for whoever asks.
 #pragma once
 
 #include <vector>

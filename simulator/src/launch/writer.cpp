@@ -28,7 +28,7 @@ constexpr uintptr_t kMostWatched = 4096;
 constexpr uintptr_t kLongestStore = 64;
 constexpr int kPatienceMs = 10000;
 
-// What the child tells.
+// The child tells these.
 struct Found {
   uint32_t core;
   int depth;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which instruction writes where a launch must not: a store through a plain pointer leaves no record.
+// This finds the instruction that writes where a launch must not: a store through a plain pointer leaves no record.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the first stages of libopapi's functions share.
+// The first stages of libopapi's functions share these functions.
 #include "opapi/call.h"
 
 #include "aclnn_kernels/cast.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the first stages of libopapi's functions share: checks of arguments, and the plan.
+// The first stages of libopapi's functions share these: checks of arguments, and the plan.
 #pragma once
 
 #include <functional>

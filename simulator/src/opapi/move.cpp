@@ -101,7 +101,7 @@ aclnnStatus Cat(const aclTensorList* tensors, int64_t dim, const aclTensor* out,
       return ACLNN_ERR_PARAM_NULLPTR;
     }
     const op::Shape& shape = tensor->GetViewShape();
-    // What was an empty list once goes with every shape.
+    // A list that was empty once goes with every shape.
     if (shape.GetDimNum() == 1 && shape[0] == 0) continue;
     op::Shape want = whole;
     if (shape.GetDimNum() == whole.GetDimNum()) want.SetDim(axis, shape[axis]);

@@ -28,7 +28,7 @@ double OddDouble(T value) {
   }
 }
 
-// The same from double to float, for types narrower than float.
+// Does the same from double to float, for types narrower than float.
 float OddFloat(double value) {
   const float nearest = static_cast<float>(value);
   if (static_cast<double>(nearest) == value || std::isnan(value) || std::isinf(nearest)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the opening macros of aclnn functions do, and the logging of op_api sources.
+// The opening macros of aclnn functions call these, and so does the logging of op_api sources.
 #include "opbase/context.h"
 
 #include <cctype>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What l0op functions share.
+// l0op functions share these.
 #pragma once
 
 #include <memory>
@@ -36,7 +36,7 @@ template <typename T>
 constexpr op::DataType kWide =
     std::is_same_v<T, double> ? op::DataType::DT_DOUBLE : op::DataType::DT_INT64;
 
-// Which dims a reduction over axes leaves out, all for none given, and the shape of its result.
+// Returns which dims a reduction over axes leaves out, all for none given, and the shape of its result.
 // False, with a report, when there is no such axis.
 bool ReducedDims(const char* name, const op::Shape& shape, const aclIntArray* axes, bool keepDims,
                  std::vector<bool>* reduced, op::Shape* result);

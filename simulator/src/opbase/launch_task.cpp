@@ -97,7 +97,7 @@ void FillOutputs(const std::vector<TensorUse>& uses, const TaskInput& input) {
   }
 }
 
-// What a kernel gets for a tensor list: the distance to the addresses in bytes, then per tensor a
+// A kernel gets this for a tensor list: the distance to the addresses in bytes, then per tensor a
 // word of rank and index and its dims, then the addresses. Without dims the shape part is one word
 // of rank 0 and count, and a word of ones.
 std::vector<uint64_t> ListWords(const std::vector<TensorUse>& uses, size_t first, size_t count,
@@ -123,7 +123,7 @@ std::vector<uint64_t> ListWords(const std::vector<TensorUse>& uses, size_t first
   return words;
 }
 
-// What a kernel gets for the shapes that it finds out: per output a word of rank, then its dims.
+// A kernel gets this for the shapes that it finds out: per output a word of rank, then its dims.
 constexpr size_t kShapeDims = 8;
 constexpr size_t kShapeWords = 1 + kShapeDims;
 
@@ -434,7 +434,7 @@ bool AddUses(const ExecutorState& state, const Params& params, const std::string
   return true;
 }
 
-// What the definition says of outputs.
+// The definition says this of outputs.
 void DescribeOutputs(const gert::OpImplEntry& op, const Params& outputs, KernelTask* task) {
   const std::vector<int32_t>& fromResult = op.shapesFromResult;
   aclsim::ResolvedOp resolved;

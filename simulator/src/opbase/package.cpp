@@ -414,7 +414,7 @@ int32_t FindKernel(const std::string& opType, const std::vector<FoundOp>& candid
 
 namespace {
 
-// What a function of the tiling's library writes into a buffer; empty where there is none.
+// Returns what a function of the tiling's library writes into a buffer; empty where there is none.
 template <typename Function, typename... Args>
 std::string Written(const FoundOp& op, const std::string& symbol, Args... args) {
   void* library = op.tilingLibrary == nullptr ? RTLD_DEFAULT : op.tilingLibrary;

@@ -178,7 +178,7 @@ aclsim::TaskResult RunPlan(const BoundRun& run) {
   return faults;
 }
 
-// What the plan works on, for the check of host accesses that have not waited for it.
+// Lists what the plan works on, for the check of host accesses that have not waited for it.
 std::vector<aclsim::DeviceUse> DeviceUses(const BoundRun& run) {
   std::vector<aclsim::DeviceUse> uses;
   for (size_t t = 0; t < run.plan->tasks.size(); ++t) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a tensor's bytes are, and the maker of handles.
+// A storage says where a tensor's bytes are; the maker of handles is here too.
 #pragma once
 
 #include <atomic>
@@ -62,7 +62,7 @@ struct HandleMaker {
   static void InitTensor(aclTensor* tensor, const Shape& viewShape, const Strides* strides,
                          int64_t offset, DataType dataType, Format format,
                          const Shape& storageShape);
-  // Where a caller's tensor is and how much its storage shape promises there.
+  // Says where a caller's tensor is and how much its storage shape promises there.
   static void DescribeCaller(aclTensor* tensor, void* addr);
   static aclTensorList* NewTensorList(const aclTensor* const* tensors, uint64_t size);
   static aclScalarList* NewScalarList(const aclScalar* const* scalars, uint64_t size);

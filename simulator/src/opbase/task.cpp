@@ -85,7 +85,7 @@ aclsim::TaskResult HostTask::Run(const TaskInput& input) const {
   return {};
 }
 
-// What the inputs have of unwritten memory goes on to the output: the kernel that reads it there is
+// Unwritten memory of the inputs goes on to the output: the kernel that reads it there is
 // told, as it would be without the function in between.
 void HostTask::MarkWritten(const TaskInput& input) const {
   bool defined = true;

@@ -33,7 +33,7 @@ struct TensorUse {
   int64_t Bytes() const { return end - begin; }
 };
 
-// Whether the elements fill all bytes of the view: row-major up to a permutation of the dims.
+// Returns whether the elements fill all bytes of the view: row-major up to a permutation of the dims.
 bool HasNoGaps(const TensorUse& use);
 
 // False, with a reason reported, for views that have no bytes (negative dims, types without a
@@ -65,7 +65,7 @@ class Task {
   bool isViewCopy = false;       // one input copied to one output: planning may do without it
 };
 
-// How the result of a host function depends on what its input has of written and unwritten memory.
+// These say how the result of a host function depends on what its input has of written and unwritten memory.
 enum class Flow : uint8_t {
   kMove,      // bytes of the one input go to the one output unchanged
   kElements,  // element i of the output is made of element i of each input, or of the only one that

@@ -21,11 +21,11 @@ bool IsRowMajor(const Shape& shape, const Strides& strides);
 bool ElementRange(const Shape& shape, const Strides& strides, int64_t offset, int64_t* first,
                   int64_t* last);
 
-// The same in bytes, as a half-open range. Sub-byte types must be row-major and start on a byte.
+// Returns the same in bytes, as a half-open range. Sub-byte types must be row-major and start on a byte.
 bool ByteRange(const Shape& shape, const Strides& strides, int64_t offset, DataType dataType,
                int64_t* begin, int64_t* end);
 
-// Whether every element lies inside the storage that the caller described; reports what does not
+// Returns whether every element lies inside the storage that the caller described; reports what does not
 // fit, calling the tensor name. Views that an executor made count from the same storage,
 // temporaries are as large as they need to be.
 bool CheckView(const aclTensor* tensor, const char* name);

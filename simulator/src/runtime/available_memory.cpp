@@ -33,7 +33,7 @@ uint64_t ReadWord(const fs::path& path, const std::string& wanted, uint64_t none
   return none;
 }
 
-// How the two versions of control groups call their files.
+// The two versions of control groups call their files so.
 struct Names {
   const char* limit;
   const char* used;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the host has of memory, and what this process has taken of it.
+// This tells what the host has of memory, and what this process has taken of it.
 #pragma once
 
 #include <cstdint>

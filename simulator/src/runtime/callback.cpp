@@ -34,7 +34,7 @@ namespace {
 
 using Ull = unsigned long long;
 
-// How often a stream that waits for a callback looks whether it is being torn down.
+// A stream that waits for a callback looks this often whether it is being torn down.
 constexpr auto kAbandonPoll = std::chrono::milliseconds(10);
 
 std::shared_ptr<Reports> SharedReports() {

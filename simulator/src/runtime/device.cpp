@@ -15,7 +15,7 @@ using Ull = unsigned long long;
 
 constexpr uint32_t kDefaultStreamPriority = 0;
 
-// What this thread chose. Ids are never used again within a process and its forks do not share
+// This thread chose these. Ids are never used again within a process and its forks do not share
 // them, so a stale id is simply not found.
 struct ThreadChoice {
   const State* state;      // a forked child has another one

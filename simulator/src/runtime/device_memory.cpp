@@ -45,14 +45,14 @@ constexpr uint64_t kQuarantineBytes = 16ULL << 30;
 constexpr size_t kQuarantineBlocks = 65536;
 // From here on it is worth asking the host whether it has that much.
 constexpr uint64_t kAskHostFrom = 64ULL << 20;
-// What a process that has such blocks may want besides.
+// A process that has such blocks may want this besides.
 constexpr uint64_t kSlack = 16ULL << 20;
 // Blocks of this size are filled where they are first used. Smaller ones are filled at once: small pages that come one by one take
 // longer than huge ones.
 constexpr uint64_t kFillOnUseFrom = 256ULL << 20;
-// Of the file that has the filling: a block of 64 GiB then takes 4096 mappings, of the 65530 that a process may have.
+// Bytes of the file that has the filling: a block of 64 GiB then takes 4096 mappings, of the 65530 that a process may have.
 constexpr uint64_t kFillFileBytes = 16ULL << 20;
-// Of a freed block of this size the pages stay, for the next one: to get them anew takes longer than most kernels. Each such block
+// A freed block of this size keeps its pages, for the next one: to get them anew takes longer than most kernels. Each such block
 // is a mapping of its own for as long as it is in quarantine, of which a process may have some ten thousand.
 constexpr uint64_t kSpareFrom = 8ULL << 20;
 constexpr uint64_t kMostSpare = 16ULL << 30;
@@ -69,7 +69,7 @@ using Ull = unsigned long long;
 // Address bytes that one page of the shadow stands for.
 uint64_t ShadowUnit() { return 8 * PageBytes(); }
 
-// What guards hold, by address: no number that kernels write often.
+// Guards hold this, by address: no number that kernels write often.
 const std::array<uint8_t, kPatternBytes>& GuardPattern() {
   static const auto* pattern = [] {
     auto* made = new std::array<uint8_t, kPatternBytes>;
@@ -241,13 +241,13 @@ bool DeviceMemory::GrowLocked(uint64_t need, uint64_t limit) {
   if (reservedBytes_ >= limit || least > limit - reservedBytes_) {
     return false;
   }
-  // Where the limit is none, there are reasons to be modest.
+  // There are reasons to be modest where there is no limit.
   const uint64_t step = limit == UINT64_MAX ? reservedBytes_ / 4 : reservedBytes_;
   uint64_t size = std::max(least, std::min(step, limit - reservedBytes_) / kHugePage * kHugePage);
   for (;; size = std::max(least, size / 2 / kHugePage * kHugePage)) {
     const size_t last = rangeCount_ - 1;
     if (AddRangeLocked(size)) {
-      // What the range before has left may still take small blocks.
+      // The rest of the range before may still take small blocks.
       Range& before = ranges_[last];
       AddHoleLocked(before.bump, before.base + before.size - before.bump);
       before.bump = before.base + before.size;
@@ -273,7 +273,7 @@ void DeviceMemory::Inherit(const DeviceMemory& parent) {
   inheritedFreed_ = count == 0;
 }
 
-// What the parent had written by the time of the fork; it keeps its own.
+// Has what the parent had written by the time of the fork; it keeps its own.
 void DeviceMemory::FreeInheritedLocked() {
   if (inheritedFreed_) {
     return;

@@ -87,14 +87,14 @@ class DeviceMemory {
   // The live block that holds pointer; bytes == 0 when there is none.
   Block Find(const void* pointer) const;
   Block FindBacking(const void* backing) const;
-  // Whether the address lies in a block that was freed, as far as that is remembered.
+  // Returns whether the address lies in a block that was freed, as far as that is remembered.
   bool WasFreed(const void* pointer) const;
   // True for every address of the reserved ranges, live or not. Needs no lock.
   bool InRange(const void* pointer) const;
-  // What the pointer is, in words.
+  // Returns in words what the pointer is.
   std::string Describe(const void* pointer) const;
 
-  // What was written around the live block that holds this backing byte, or around every block;
+  // Returns what was written around the live block that holds this backing byte, or around every block;
   // each change is told once.
   std::vector<Overrun> TakeOverruns(const uint8_t* backing);
   std::vector<Overrun> TakeAllOverruns();
@@ -178,7 +178,7 @@ class DeviceMemory {
   uintptr_t FindPlaceLocked(uint64_t span, uint64_t align);
   // Addresses that may be used, or 0: in no range, or in new ones, or in those of freed blocks.
   uintptr_t PlaceLocked(uint64_t span, uint64_t align);
-  // The same, readable and writable.
+  // This is the same memory, readable and writable.
   uintptr_t PlaceCommittedLocked(uint64_t span, uint64_t align);
   bool CommitLocked(uintptr_t start, uintptr_t end);
   void FreeInheritedLocked();
@@ -186,7 +186,7 @@ class DeviceMemory {
   void RemoveHoleLocked(uintptr_t start, uint64_t length);
   void EvictLocked(uint64_t keepBytes, size_t keepBlocks);
   void QuarantineLocked(const Block& block, const char* by);
-  // Of a block that goes: how many bytes keep their pages.
+  // Returns how many bytes of a block that goes keep their pages.
   uint64_t KeepPagesLocked(const Block& block);
   void DropPagesLocked(uint64_t keepBytes);
   void TakePagesLocked(Block* block);
@@ -194,7 +194,7 @@ class DeviceMemory {
   void RestoreLocked(uintptr_t start, const Freed& freed);
   void UndefineLocked(uintptr_t start, uint64_t bytes);
   void FillLocked(const Block& block, uint8_t* backing, uint64_t bytes);
-  // Whether the host can give a new block its memory; why names what limits it.
+  // Returns whether the host can give a new block its memory; why names what limits it.
   bool HostHas(uint64_t bytes, std::string* why) const;
   bool GuardedBehindLocked(const Block& block) const;
   bool GuardedBeforeLocked(const Block& block) const;

@@ -87,7 +87,7 @@ void ReportError(const char* fmt, ...) {
 
 int32_t Api::FailText(int32_t code, const std::string& text) const {
   ReportErrorText(std::string(name_) + ": " + text + " (error " + std::to_string(code) + ")");
-  // What is not there says so by its code alone. PyTorch's backend asks for the last error when any later call fails, and takes
+  // A function that is not there says so by its code alone. PyTorch's backend asks for the last error when any later call fails, and takes
   // that failure for the missing feature, about which it says nothing.
   if (code != ACL_ERROR_RT_FEATURE_NOT_SUPPORT) {
     Mine().last = code;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How every acl* function reports: one entry guard, one place that words the error.
+// Every acl* function reports by this header: one entry guard, one place that words the error.
 #pragma once
 
 #include <exception>
@@ -17,7 +17,7 @@ struct Context;
 
 // "aclgrad: text" on stderr, in one write so that threads do not mix their lines.
 void PrintError(const std::string& text);
-// The same for what aclGetRecentErrMsg would return first.
+// Does the same for what aclGetRecentErrMsg would return first.
 void PrintNewestError();
 
 // Memory for a string whose pointer a C function returns; it lives until this thread asks for the
@@ -37,7 +37,7 @@ class Api {
   int32_t Fail(int32_t code, const char* fmt, ...) const __attribute__((format(printf, 3, 4)));
   int32_t FailText(int32_t code, const std::string& text) const;
 
-  // The same for a mistake that is also listed as a finding. next: how to mend it.
+  // Does the same for a mistake that is also listed as a finding. next: how to mend it.
   int32_t Refuse(int32_t code, const char* kind, const char* argument, const std::string& detail,
                  const std::string& next, HostEnd other = {}) const;
 

@@ -20,7 +20,7 @@ constexpr uint32_t kKnownFlags = ACL_EVENT_SYNC | ACL_EVENT_CAPTURE_STREAM_PROGR
                                  ACL_EVENT_TIME_LINE | ACL_EVENT_DEVICE_USE_ONLY |
                                  ACL_EVENT_EXTERNAL | ACL_EVENT_IPC;
 constexpr uint32_t kPlainEvent = 0;
-// How often a stream that waits for an event looks whether it is being torn down.
+// A stream that waits for an event looks this often whether it is being torn down.
 constexpr auto kAbandonPoll = std::chrono::milliseconds(10);
 
 int64_t NowNanos() {
@@ -253,7 +253,7 @@ int32_t Timestamp(const Api& api, aclrtEvent event, const char* argument, int64_
   return 0;
 }
 
-// What `ask` says of a live event.
+// Returns what `ask` says of a live event.
 template <typename Status, typename Ask>
 int32_t Query(const Api& api, aclrtEvent event, Status* status, Ask&& ask) {
   int32_t error = 0;

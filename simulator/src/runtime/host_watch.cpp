@@ -45,7 +45,7 @@ struct Watch {
   const void* caller = nullptr;
   int opened = 0;
   std::atomic<int> retries{0};
-  // Of the first access.
+  // The first access has these.
   uintptr_t hitAddress = 0;
   std::array<void*, kMostFrames> frames{};
   std::atomic<int> depth{0};  // 0: none that matters

@@ -15,7 +15,7 @@ namespace aclsim {
 
 class HostWatch {
  public:
-  // What a copy is about to do to [begin, begin + bytes) of a pinned block; 0: it is not watched. Before the copy is enqueued.
+  // Tells what a copy is about to do to [begin, begin + bytes) of a pinned block; 0: it is not watched. Before the copy is enqueued.
   static uint64_t Begin(const std::shared_ptr<const HostMemory::Block>& block, const void* begin,
                         uint64_t bytes, bool writes, const char* by, const void* caller);
   // The copy is that task.

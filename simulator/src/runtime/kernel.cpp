@@ -26,7 +26,7 @@ struct Argument {
   bool wholeBlock = false;  // the kernel may also go back from pointer
 };
 
-// What the program says of a coming launch's output.
+// The program says this of a coming launch's output.
 struct ExpectedOutput {
   const void* pointer = nullptr;
   uint64_t bytes = 0;
@@ -41,7 +41,7 @@ struct Expected {
 };
 PerProcess<Expected> expected;
 
-// What the kernel may touch through an argument, by device address.
+// Returns what the kernel may touch through an argument, by device address.
 DeviceUse UseOf(const Argument& argument, size_t index) {
   DeviceUse use = {argument.pointer, argument.bytes, true, false,
                    "argument " + std::to_string(index)};
@@ -151,7 +151,7 @@ int32_t CheckCall(const Api& api, const char* name, const void* entry, uint32_t 
   return 0;
 }
 
-// What the launch, which had these regions for these uses, did to them.
+// Keeps what the launch, which had these regions for these uses, did to them.
 void TellTouched(const KernelLaunch& launch, const std::vector<DeviceUse>& uses,
                  const std::vector<GmTouch>& touched) {
   std::vector<PendingWork::Range> ranges;

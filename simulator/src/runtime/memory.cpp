@@ -78,7 +78,7 @@ struct Side {
   std::shared_ptr<const HostMemory::Block> pinned;  // null: device or pageable host memory
 };
 
-// What is wrong with device memory that was looked up in vain.
+// Says what is wrong with device memory that was looked up in vain.
 Refusal Unresolved(const char* argument, const void* pointer, const std::string& why) {
   const char* kind = MistakeOf(pointer);
   const bool freed = std::strcmp(kind, "host-use-after-free") == 0;
@@ -179,7 +179,7 @@ bool MoveBytes(const char* api, const void* caller, const Copy& copy, const Side
   return true;
 }
 
-// What a kernel may use is known once it has run.
+// The memory that a kernel may use is known once it has run.
 void SettleUses(const void* pointer, uint64_t bytes) {
   constexpr int32_t kPatienceMs =
       10000;  // a stream may wait for something that the caller has yet to do
@@ -522,7 +522,7 @@ void ReportPendingUses(const Api& api, const char* argument, const void* pointer
 
 namespace {
 
-// What has become of a block that is about to lose what it holds.
+// Says what has become of a block that is about to lose what it holds.
 void ReportUses(const Api& api, void* pointer) {
   DeviceMemory& device = Global().device;
   if (const DeviceMemory::Block block = device.Find(pointer);

@@ -32,7 +32,7 @@ struct Consequence {
   const char* text;
 };
 
-// What hardware makes of each mistake.
+// Hardware makes this of each mistake.
 constexpr std::array kConsequences = {
     Consequence{"host-executor-reused",
                 "On hardware the executor is gone by now: a crash, or a launch with what another "

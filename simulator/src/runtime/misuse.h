@@ -35,10 +35,10 @@ void ReportUnwrittenRead(const char* api, const void* caller, const uint8_t* byt
 void ReportOverruns(const char* api, const std::vector<DeviceMemory::Overrun>& overruns,
                     const void* caller);
 
-// What a library above says that it has made for the program.
+// Returns what a library above says that it has made for the program.
 std::vector<LiveObjects> ListObjects();
 void ForgetDestroyedObjects();
-// What the program still holds.
+// The program still holds these.
 void ReportLeaks(const std::vector<LiveObjects>& leaks, const void* caller);
 
 }  // namespace aclsim

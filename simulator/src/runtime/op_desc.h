@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program says of the tensors and attributes of a single operator.
+// A program says this of the tensors and attributes of a single operator.
 #pragma once
 
 #include <cstdint>

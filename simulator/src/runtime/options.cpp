@@ -277,7 +277,7 @@ constexpr Setting kSettings[] = {
     {"tiling_buffer", "ACLGRAD_SIM_TILING_BUFFER", ApplyTilingBuffer, TilingBufferText},
     {"findings", "ACLGRAD_FINDINGS", ApplyShownFindings, ShownFindings},
 };
-// Of kSettings, those that aclsimSetOption has set: their variables no longer count.
+// aclsimSetOption has set these of kSettings: their variables no longer count.
 std::array<std::atomic<bool>, std::size(kSettings)> chosen{};
 
 int32_t UnknownOption(const Api& api, const char* name) {

@@ -21,7 +21,7 @@ uint32_t DeviceCount();
 // Memory of one of them.
 uint64_t DeviceMemoryBytes();
 
-// What a tiling function finds where it writes the tiling data. Anything but cleared also tells, as a hint, which bytes it leaves as
+// A tiling function finds this where it writes the tiling data. Anything but cleared also tells, as a hint, which bytes it leaves as
 // they are. ACLGRAD_SIM_TILING_BUFFER.
 enum class TilingBuffer : uint8_t {
   kCleared,  // zeros
@@ -31,7 +31,7 @@ enum class TilingBuffer : uint8_t {
 TilingBuffer BufferOfTiling();
 void SetBufferOfTiling(TilingBuffer buffer);
 
-// Whether a stream works again once a synchronisation has returned its failure. ACLGRAD_SIM_RECOVER.
+// Says whether a stream works again once a synchronisation has returned its failure. ACLGRAD_SIM_RECOVER.
 bool Recovers();
 void SetRecovers(bool on);
 

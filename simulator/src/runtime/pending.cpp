@@ -15,7 +15,7 @@ bool Collide(const PendingWork::Use& use, uintptr_t begin, uintptr_t end) {
   if (use.begin >= end || begin >= use.end) {
     return false;
   }
-  // Of a use with gaps only the ends are sure.
+  // Only the ends of a use with gaps are sure.
   return !use.gaps || begin <= use.begin || end >= use.end;
 }
 

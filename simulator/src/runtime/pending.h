@@ -50,7 +50,7 @@ class PendingWork {
                         const std::string& by, const void* caller, bool maybe = false);
   // The task has run, and this is what it has used of what it might use.
   std::vector<Race> Touched(uint64_t stream, uint64_t ticket, const std::vector<Range>& ranges);
-  // What is done when `stream` has come to `ticket`.
+  // Returns what is done when `stream` has come to `ticket`.
   Clock At(uint64_t stream, uint64_t ticket) const;
   // Work of `stream` from `ticket` on begins after onTicket of onStream, and after what that knew.
   void AddWait(uint64_t stream, uint64_t ticket, uint64_t onStream, uint64_t onTicket,

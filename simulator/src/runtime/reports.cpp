@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program asks for after launches: findings, profiles, writers of outputs, instructions that chaos held back.
+// A program asks for these after launches: findings, profiles, writers of outputs, instructions that chaos held back.
 #include <string>
 
 #include "aclsim/aclsim.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a device or a stream leaves of its cores, devices beside one another, and what is asked of a device's memory.
+// This has what a device or a stream leaves of its cores, devices beside one another, and what is asked of a device's memory.
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace aclsim {
 
 namespace {
 
-// Of aclrtUseStreamResInCurrentThread.
+// aclrtUseStreamResInCurrentThread sets this.
 thread_local std::weak_ptr<Stream> limitingStream;
 
 uint32_t CoreLimit(aclrtDevResLimitType type) {
@@ -234,7 +234,7 @@ aclError aclrtDeviceGetBareTgid(int32_t* pid) {
   });
 }
 
-// The same for every process: what SoC, and which of its devices.
+// These are the same for every process: what SoC, and which of its devices.
 aclError aclrtDeviceGetUuid(int32_t deviceId, aclrtUuid* uuid) {
   return Enter(__func__, [&](const Api& api) -> int32_t {
     ACLSIM_RETURN_IF_ERROR(api.NotNull(uuid, "uuid"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What opbase needs from the ACL runtime below the public acl* functions: address translation,
+// opbase needs these from the ACL runtime below the public acl* functions: address translation,
 // stream tasks, error text.
 #pragma once
 
@@ -78,7 +78,7 @@ void ReportMisuse(const Misuse& misuse);
 // The return address of the innermost call from the program itself.
 const void* ProgramCaller();
 
-// What a library above has made for the program and not destroyed yet, for the list at aclFinalize.
+// Lists what a library above has made for the program and not destroyed yet, for the list at aclFinalize.
 struct LiveObject {
   std::string what;
   std::string function;          // that made it
@@ -89,7 +89,7 @@ struct LiveObjects {
   uint64_t count = 0;
   std::vector<LiveObject> first;  // the oldest, a few
 };
-// Whether a place is in a framework that keeps streams, memory and handles until the process ends, by design: what it holds at
+// Returns whether a place is in a framework that keeps streams, memory and handles until the process ends, by design: what it holds at
 // aclFinalize is no leak of the program's.
 bool OfFramework(const void* caller);
 inline constexpr size_t kLeakLines = 5;

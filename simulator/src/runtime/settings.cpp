@@ -15,7 +15,7 @@ namespace {
 
 using Ull = unsigned long long;
 
-// What the toolkit offers is that of this version of CANN.
+// The toolkit offers what is of this version of CANN.
 constexpr const char* kCannVersion = "9.0.0";
 constexpr std::array kCannParts = {"9", "0", "0"};
 

@@ -33,7 +33,7 @@ constexpr uint64_t kHandleStep = 16;  // handles look aligned
 constexpr auto kExitPatience = std::chrono::seconds(5);
 constexpr size_t kMaxStreams = 2048;
 
-// Of a forked child's first handle above the parent's, some of which may be made during the fork.
+// A forked child's first handle is this far above the parent's, some of which may be made during the fork.
 constexpr uint64_t kForkGap = 1ULL << 20;
 
 PerProcess<State> current;
@@ -146,7 +146,7 @@ LiveObjects ListHandles(const char* noun, const char* maker, const Objects& obje
   return list;
 }
 
-// What the program still holds. Default streams belong to their contexts and are not the program's
+// Lists what the program still holds. Default streams belong to their contexts and are not the program's
 // to destroy.
 void ListLeaks(State& state, const void* caller) {
   std::vector<DeviceMemory::Block> blocks = state.device.Live();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the runtime knows: contexts, streams, events, memory. Handles are numbers, never addresses
+// The runtime knows these: contexts, streams, events, memory. Handles are numbers, never addresses
 // of objects, so an unknown or destroyed handle is looked up in vain instead of being dereferenced.
 #pragma once
 
@@ -34,7 +34,7 @@ struct Context {
   std::map<int, int64_t> systemParameters;  // aclSysParamOpt
 };
 
-// How the process uses a device.
+// This says how the process uses a device.
 struct DeviceUsage {
   uint64_t refs = 0;       // aclrtSetDevice calls that wait for their aclrtResetDevice
   uint64_t contextId = 0;  // 0: the device is not in use
@@ -93,7 +93,7 @@ bool AnyStreamBusy();
 std::vector<std::shared_ptr<Stream>> AllStreams();
 std::vector<std::shared_ptr<Stream>> StreamsOf(int32_t device);
 
-// Of this thread; null without one.
+// Returns that of this thread; null without one.
 std::shared_ptr<Context> CurrentContext();
 // 0, or ACL_ERROR_RT_INVALID_DEVICEID.
 int32_t CheckDevice(const Api& api, int64_t deviceId);
@@ -101,7 +101,7 @@ int32_t CheckDevice(const Api& api, int64_t deviceId);
 void ReportHostUses(const Api& api, void* pointer);
 void ReportPendingUses(const Api& api, const char* argument, const void* pointer, uint64_t bytes);
 
-// How long a stream may wait for what aclrtSetOpWaitTimeout limits, from now on.
+// Sets how long a stream may wait for what aclrtSetOpWaitTimeout limits, from now on.
 class WaitLimit {
  public:
   WaitLimit();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What launches add up to: aclsimGetStats, aclsimLaunchesOf.
+// Launches add up here: aclsimGetStats, aclsimLaunchesOf.
 #include <atomic>
 #include <chrono>
 #include <cstdint>

@@ -20,7 +20,7 @@ constexpr size_t kMostMessage = 256 << 10;
 
 thread_local RunningTask running;
 
-// What the findings have not said yet.
+// Returns what the findings have not said yet.
 void PrintFailure(const std::string& message) {
   if (const std::string text = WithoutPrinted(message); !text.empty()) {
     PrintError(text);

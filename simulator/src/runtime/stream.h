@@ -48,7 +48,7 @@ class Stream {
   uint32_t flags() const { return flags_; }
   const void* caller() const { return caller_; }
 
-  // What aclrtSetStreamAttribute sets.
+  // aclrtSetStreamAttribute sets these.
   struct Attributes {
     std::array<std::atomic<uint64_t>, 5> values{};  // by aclrtStreamAttr, from 1
     std::atomic<bool> goesOn{false};  // the program has asked for ACL_CONTINUE_ON_FAILURE
@@ -68,11 +68,11 @@ class Stream {
   bool Busy() const;
   // The first failure of the stream's tasks; it stays until the stream is destroyed.
   TaskResult Failure() const;
-  // The same for a caller that is told of it: with the option recover, and where the program has asked to continue on failure,
+  // Does the same for a caller that is told of it: with the option recover, and where the program has asked to continue on failure,
   // the stream works again.
   TaskResult TakeFailure();
   bool OnWorker() const;
-  // What has not begun is not run; tasks that others may wait for are.
+  // Tasks that have not begun are not run; tasks that others may wait for are.
   void DropQueued();
   // Forgets the failure.
   void Forgive();

@@ -212,7 +212,7 @@ int32_t DeviceMemory::Map(const void* pointer, uint64_t bytes, uint64_t id, bool
   mappings_[address] = {bytes, id};
   JoinMappingsLocked(start);
   if (checked) {
-    // What an earlier mapping wrote is still there.
+    // The bytes that an earlier mapping wrote are still there.
     UndefineLocked(address, bytes);
     if (memory.used) {
       MarkGm(BackingOf(address), bytes, true);
@@ -276,7 +276,7 @@ std::vector<DeviceMemory::Block> DeviceMemory::LivePhysical() const {
   return all;
 }
 
-// What a device that is reset takes along.
+// Frees what a device that is reset takes along.
 void DeviceMemory::DropPhysicalLocked(int32_t device) {
   std::vector<uint64_t> ids;
   for (auto& [id, memory] : physical_) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the documents leave open and the simulator had to choose, as far as it can also do otherwise: a board may say so
+// These are what the documents leave open and the simulator had to choose, as far as it can also do otherwise: a board may say so
 // (soc/overlay.h). All choices, with what they rest on, are rows of unknowns.json.
 #pragma once
 
@@ -15,7 +15,7 @@ namespace aclsim {
 // The number of the alternative in force: 0 is what the simulator does by itself.
 uint8_t ChosenOf(Choice choice);
 
-// Of all choices, what differs from what the simulator does by itself.
+// Returns whether a choice has such an alternative to what the simulator does by itself.
 bool HasAlternative(const std::string& choice, const std::string& name);
 
 }  // namespace aclsim

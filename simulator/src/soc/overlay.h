@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a board says in place of the tables: costs by their names in costs.json, choices by those of unknowns.json. From the member
+// A board says these in place of the tables: costs by their names in costs.json, choices by those of unknowns.json. From the member
 // "overlay" of the file that ACLGRAD_CALIBRATION names (aclgrad calibrate), read once.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What aclsimSetOption and the environment ask for; implemented by the runtime's options.
+// aclsimSetOption and the environment ask for these; implemented by the runtime's options.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a launch would take with one thing changed in its kernel: the model's time of the same tapes, of which some steps are
+// This tells what a launch would take with one thing changed in its kernel: the model's time of the same tapes, of which some steps are
 // shorter, merged or gone. Advice rests on it.
 #include <algorithm>
 #include <functional>
@@ -30,7 +30,7 @@ using Places = std::map<std::vector<void*>, Weight>;
 
 struct Change {
   const char* rule;
-  // Of one core's tape. No place: the change does not apply.
+  // The places are of one core's tape. No place: the change does not apply.
   std::function<void(uint32_t core, Tape* tape, Places* places)> edit;
   std::string more;  // JSON: members
 };
@@ -295,7 +295,7 @@ Loop LongestLoop(const Tape& tape, const std::vector<uint64_t>& keys, size_t beg
   return best;
 }
 
-// What an inner loop does row by row is one instruction each, with repeats: of sums that have been folded, or of all but sums.
+// Makes one instruction each, with repeats, of what an inner loop does row by row: of sums that have been folded, or of all but sums.
 void JoinRows(bool folded, Tape* tape, Places* places) {
   const std::vector<uint64_t> keys = KeysOf(*tape);
   const auto joins = [folded](const Step& step) {
@@ -467,7 +467,7 @@ struct Piece {
   uint32_t core, step;
 };
 
-// Of each piece the bytes that pieces before it in the list have as well, of a list in the order of addresses.
+// Returns, of each piece, the bytes that pieces before it in the list have as well, of a list in the order of addresses.
 template <typename F>
 void ForEachAgain(const std::vector<Piece>& pieces, bool byCore, F&& again) {
   const Piece* before = nullptr;

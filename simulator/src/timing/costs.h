@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What instructions and copies cost, generated from costs.json. The laws are in docs/timing_model.md.
+// Instructions and copies cost these, generated from costs.json. The laws are in docs/timing_model.md.
 #pragma once
 
 #include <cstdint>
@@ -90,7 +90,7 @@ struct ScalarCosts {
   Evidence evidence;
 };
 
-// Of any instruction of the vector pipe.
+// These are of any instruction of the vector pipe.
 struct VectorCosts {
   double leastCycles;    // in a stream
   double partialRepeat;  // bytes that are no multiple of a repeat
@@ -99,7 +99,7 @@ struct VectorCosts {
   double readWrite;      // a repeat: source and destination in one bank
 };
 
-// Of vector functions: Ascend 950's.
+// These are of vector functions, which Ascend 950 has.
 struct FunctionTimes {
   double head;        // before its first instruction
   double drain;       // after its last result
@@ -113,7 +113,7 @@ struct FunctionTimes {
   double between;     // two dependent instructions of a function that is made of several
   Evidence evidence;
 };
-// Where an instruction of a vector function runs.
+// An instruction of a vector function runs in one of these.
 enum class RegisterUnit : uint8_t { kPorts, kOnePort, kLoad, kStore, kBarrier, kNone };
 struct RegisterCost {
   double forward32 = 6;     // cycles until an instruction that needs the result may start
@@ -145,7 +145,7 @@ const VectorCosts& VectorCostsOf();
 const FunctionTimes& FunctionTimesOf();
 RegisterCost RegisterCostOf(uint32_t arch, const char* name);
 
-// What is wrong with the costs of the board's calibration, as words; empty: nothing.
+// Returns what is wrong with the costs of the board's calibration, as words; empty: nothing.
 std::string OverlaidCostsProblem();
 
 // Cycles on a curve: linear between its points, and beyond them by the last rate.

@@ -36,7 +36,7 @@ struct ChipTimes {
   double readBytes = 0;
 };
 
-// What the model costs, beside what the tapes have of it.
+// The model has these costs beside those of the tapes.
 struct ModelCosts {
   CopyLaw law;
   ChipCosts chip;

@@ -30,7 +30,7 @@ struct Kept {
 PerProcess<Kept> kept;
 std::atomic<int64_t> modelledNanos{0};
 
-// Whether scalar code may take more than a tenth of the estimate, were the scalar pipe no faster than this host.
+// Returns whether scalar code may take more than a tenth of the estimate, were the scalar pipe no faster than this host.
 bool Uncounted(const Profile& profile) {
   constexpr double kLeastSeconds = 1e-3;  // of the host: less may be its own start
   constexpr double kShare = 0.1;
@@ -128,7 +128,7 @@ std::vector<uint32_t> ReportedCores(const Profile& profile) {
   return cores.empty() ? ShownCores(profile.times) : cores;
 }
 
-// What aclsimProfiles, aclsimProfileLines and aclsimWriteTrace would say, as files.
+// Writes what aclsimProfiles, aclsimProfileLines and aclsimWriteTrace would say, as files.
 void Report(const std::string& folder, size_t number, const Profile& profile, bool whole) {
   const std::string stem = Format("%s/%zu", folder.c_str(), number);
   bool written = true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the timing model makes of launches: kept for aclsimProfiles and aclsimWriteTrace.
+// The timing model's estimates of launches are kept for aclsimProfiles and aclsimWriteTrace.
 #pragma once
 
 #include <string>
@@ -12,13 +12,13 @@ namespace aclsim {
 
 // Times a launch that has run and keeps the result; the last few keep their instructions for a trace.
 void KeepProfile(const KernelLaunch& launch, const LaunchStats& stats, std::vector<Tape> tapes);
-// What all launches so far take, one after the other, by the model.
+// Returns what all launches so far take, one after the other, by the model.
 int64_t ModelledNanos();
 void ClearProfiles();
 std::string ProfilesJson();
-// What each line of the kernel costs on some cores, all of them when none is named; empty with a reason.
+// Returns what each line of the kernel costs on some cores, all of them when none is named; empty with a reason.
 std::string ProfileLinesJson(size_t launch, std::vector<uint32_t> cores, std::string* why);
-// What the launch would take with one thing changed in its kernel; empty with a reason.
+// Returns what the launch would take with one thing changed in its kernel; empty with a reason.
 std::string ProfileChangesJson(size_t launch, std::string* why);
 // False with a reason: no such launch or core, or a file that cannot be written.
 bool WriteTrace(size_t launch, const std::vector<uint32_t>& cores, const std::string& path,

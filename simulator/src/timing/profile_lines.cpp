@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where in the kernel the time goes.
+// This tells where in the kernel the time goes.
 #include <dlfcn.h>
 
 #include <filesystem>
@@ -15,7 +15,7 @@ namespace aclsim {
 
 namespace {
 
-// Where a stack leaves the simulator: what msopprof calls pc_addr, relative to the kernel's library.
+// Returns where a stack leaves the simulator: what msopprof calls pc_addr, relative to the kernel's library.
 std::string AddressOf(const std::vector<void*>& stack) {
   Dl_info self{};
   dladdr(reinterpret_cast<const void*>(&AddressOf), &self);
@@ -29,7 +29,7 @@ std::string AddressOf(const std::vector<void*>& stack) {
   return "0x0";
 }
 
-// What one line of the kernel does with one instruction.
+// This is what one line of the kernel does with one instruction.
 struct LineCost {
   uint64_t count = 0, blocks = 0, unaligned = 0;
   double cycles = 0, bytes = 0, issue = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is kept of a profiled launch, and what the files that look at it share: profile_summary.cpp, profile_lines.cpp,
+// A profiled launch leaves these, and the files that look at it share them: profile_summary.cpp, profile_lines.cpp,
 // profile_trace.cpp. Kept and reported by profile.cpp.
 #pragma once
 

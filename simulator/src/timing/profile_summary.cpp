@@ -44,7 +44,7 @@ std::map<std::string, Instruction> InstructionsOf(const Profile& profile) {
   return found;
 }
 
-// What a core's copies move, and how long its vector pipe drains at barriers.
+// Sums what a core's copies move, and how long its vector pipe drains at barriers.
 struct CoreSums {
   double readBytes = 0, writeBytes = 0, vectorDrain = 0;
   uint64_t reads = 0, writes = 0, unaligned = 0, blocks = 0;
@@ -77,7 +77,7 @@ std::string NamesJson(const std::set<std::string>& names) {
   return "[" + json + "]";
 }
 
-// What a launch rests on: of the costs in the tapes, and of what the model adds.
+// Lists what a launch rests on: of the costs in the tapes, and of what the model adds.
 std::vector<std::vector<Ground>> GroundsOf(const Profile& profile) {
   std::vector<std::vector<Ground>> found;
   const double writeBack = profile.times.writeBackCycles;

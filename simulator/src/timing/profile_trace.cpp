@@ -64,7 +64,7 @@ class TraceWriter {
     const int64_t most = Rounded(end) - Rounded(start);
     return Rounded(end - start) > most ? most * kTicksPerNs : end - start;
   }
-  // Where a pair of B and E starts that is to end at a time: at least 1 ns before.
+  // Returns where a pair of B and E starts that is to end at a time: at least 1 ns before.
   static int64_t BeginOf(int64_t start, int64_t end) {
     return Rounded(start) < Rounded(end) ? start : std::max<int64_t>(0, end - kTicksPerNs);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which costs decide an estimate: the time of the same tapes with each of them halved, and doubled.
+// This finds which costs decide an estimate: the time of the same tapes with each of them halved, and doubled.
 #include <algorithm>
 #include <functional>
 #include <map>

@@ -61,7 +61,7 @@ void Pass(const Shares& moving, double cycles) {
   }
 }
 
-// Whether they want more than there is, by the sum in their order: it takes its time, and is seldom so close.
+// Returns whether they want more than there is, by the sum in their order: it takes its time, and is seldom so close.
 bool Exceeds(const double* demand, size_t count, double capacity) {
   Wide sums = {};
   for (size_t i = 0; i < count; i += kSharesWidth) {
@@ -79,7 +79,7 @@ bool Exceeds(const double* demand, size_t count, double capacity) {
   return sum > capacity;
 }
 
-// Of the first `count` of moving.ordered, those that want no more than `share` go behind the others, and what they want goes
+// Sorts the first `count` of moving.ordered: those that want no more than `share` go behind the others, and what they want goes
 // from the capacity. Returns how many others there are.
 size_t SetAside(const Shares& moving, size_t count, double share, double* capacity) {
   double* const demand = moving.ordered;
@@ -107,7 +107,7 @@ size_t SetAside(const Shares& moving, size_t count, double share, double* capaci
   return kept;
 }
 
-// What is left to each of the others, and to those that want more than that, once all have been set aside that want less.
+// Returns what is left to each of the others, and to those that want more than that, once all have been set aside that want less.
 double ShareInOrder(const Shares& moving, const double* bytes, double capacity) {
   size_t wanting = 0;
   for (size_t i = 0; i < moving.count; ++i) {
@@ -123,7 +123,7 @@ double ShareInOrder(const Shares& moving, const double* bytes, double capacity) 
   return wanting > 0 ? share : kNever;
 }
 
-// The same, without looking at their order as long as those that are set aside together want the same.
+// Returns the same, without looking at their order as long as those that are set aside together want the same.
 double ShareOf(const Shares& moving, const double* bytes, double capacity) {
   const double whole = capacity;
   const Wide none = {}, one = none + 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What moves at one time, and how it shares bandwidth: the part of the event simulation that every event goes through.
+// Copies move at one time and share bandwidth here: the part of the event simulation that every event goes through.
 // shares.cpp is compiled once per host instruction set, as device/lanes.cpp is; every table gives the same bits.
 #pragma once
 

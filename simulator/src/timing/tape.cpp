@@ -25,7 +25,7 @@ constexpr size_t kScalarLines = 512;  // 32 KiB
 // The compiler's own flags, clear of the kernel's.
 constexpr uint32_t kAutomaticFlag = 0x80000000u;
 
-// Whether an instruction takes it lane by lane; scratch is as large as the kernel has room.
+// Returns whether an instruction takes it lane by lane; scratch is as large as the kernel has room.
 bool IsOperand(const Access& access) { return !access.table && access.use != Use::kSpoil; }
 
 uint64_t BytesOf(const Access& access) { return IsOperand(access) ? access.TotalBytes() : 0; }
@@ -195,7 +195,7 @@ void TapeObserver::NoteCall(const Core& core, uint32_t site, bool function) {
   }
 }
 
-// What an instruction's cost rests on: its row, or, of a type that the row was not timed for, an assumption that says so.
+// Says what an instruction's cost rests on: its row, or, of a type that the row was not timed for, an assumption that says so.
 size_t TapeObserver::GroundOf(Known* known, const Record& record) {
   const FunctionCost& cost = known->cost;
   const auto dtype = static_cast<uint8_t>(record.dtype);
@@ -437,7 +437,7 @@ void TapeObserver::NoteSources(const Record& record, bool sums, Step* step) {
   }
 }
 
-// What a record overwrites is no longer what was there; a vector instruction's results are the last step's.
+// UB that a record overwrites is no longer what was there; a vector instruction's results are the last step's.
 void TapeObserver::NoteResults(const Record& record) {
   for (int i = 0; i < record.accessCount; ++i) {
     const Access& access = record.access[static_cast<size_t>(i)];
@@ -633,7 +633,7 @@ void TapeObserver::AddFlag(const SyncEvent& event) {
   Push(kind, set ? event.from : event.to, event.name, event.site, issue).flag = event.flag;
 }
 
-// What a core does with the others.
+// A core does these with the others.
 void TapeObserver::AddMeeting(const SyncEvent& event) {
   switch (static_cast<CoreMeeting>(event.flag)) {
     case kMetAll: {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one core does, in program order, with what the model needs to time it.
+// A tape has what one core does, in program order, with what the model needs to time it.
 #pragma once
 
 #include <array>
@@ -106,7 +106,7 @@ struct UbUse {
   std::array<uint32_t, kPipes> last{};  // one past the last step of each pipe
 };
 
-// What an estimate rests on, and how many cycles of some pipe it has for that.
+// An estimate rests on this, and how many cycles of some pipe it has for that.
 struct Ground {
   std::string name;
   Evidence evidence = Evidence::kBoard;
@@ -141,12 +141,12 @@ struct Tape {
   double rowSums = 0;        // cycles of instructions that make a value of each of several repeats
 };
 
-// Which core comes after which, of those that pass words to one another in GM: when all tapes are complete.
+// Says which core comes after which, of those that pass words to one another in GM: when all tapes are complete.
 void LinkReads(std::vector<Tape>* tapes);
 
 class CoreClock;
 
-// How the scalar pipe writes its data cache back, and bytes of a line of it.
+// These say how the scalar pipe writes its data cache back, and bytes of a line of it.
 inline constexpr const char* kCleans = "DataCacheCleanAndInvalid";
 inline constexpr uint64_t kScalarLine = 64;
 
@@ -225,7 +225,7 @@ class TapeObserver : public Observer {
     size_t use = SIZE_MAX;  // of the tape
   };
   std::vector<Using> using_;  // by buffer
-  // What UB has of a vector instruction's results, or of a Cast's source: both until something else is written there.
+  // UB has these of a vector instruction's results, or of a Cast's source: both until something else is written there.
   struct Made {
     uint64_t begin = 0, end = 0;
     uint32_t step = 0;

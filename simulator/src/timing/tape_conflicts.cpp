@@ -16,7 +16,7 @@ constexpr uint64_t kBlock = 32;
 constexpr uint64_t kGroups = kBankGroups;
 constexpr uint64_t kBankBytes = 65536;
 
-// How far apart the repeats of an operand are.
+// Returns how far apart the repeats of an operand are.
 int64_t RepeatStride(const Access& access) {
   return access.repeat > 1 ? access.repStride : static_cast<int64_t>(kRepeat);
 }

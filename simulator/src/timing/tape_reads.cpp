@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What cores see of GM: where a value came from, looks that repeat until another core has written, and whose write it was.
+// Cores see these of GM: where a value came from, looks that repeat until another core has written, and whose write it was.
 #include <algorithm>
 #include <cstring>
 #include <map>
@@ -23,7 +23,7 @@ void TapeObserver::NoteLoad(const Record& record) {
   }
 }
 
-// What the record overwrites in UB is no longer what was loaded.
+// UB that the record overwrites is no longer what was loaded.
 void TapeObserver::ForgetLoads(const Record& record) {
   for (int i = 0; i < record.accessCount; ++i) {
     const Access& access = record.access[static_cast<size_t>(i)];
@@ -77,7 +77,7 @@ void TapeObserver::NoteLook(const Record& record) {
   }
 }
 
-// How often a core looks until another one has written is the host's affair. Looks at one place, between which the core did nothing
+// The host alone decides how often a core looks until another one has written. Looks at one place, between which the core did nothing
 // but look and wait, are one when a later one gives another value: the first, which then sees what the last one saw.
 void TapeObserver::OnRead(Core& core, const void* value, uint32_t bytes) {
   GmRead read = std::exchange(look_, {});
@@ -122,7 +122,7 @@ void TapeObserver::OnRead(Core& core, const void* value, uint32_t bytes) {
   reads.push_back(read);
 }
 
-// Whether the steps since then only look and wait: scalar reads and cleanings of the cache, or the same once more as before them.
+// Returns whether the steps since then only look and wait: scalar reads and cleanings of the cache, or the same once more as before them.
 bool TapeObserver::Repeats(size_t since) const {
   const std::vector<Step>& steps = tape_->steps;
   if (since < worked_ || since >= moved_) {
@@ -145,7 +145,7 @@ bool TapeObserver::Repeats(size_t since) const {
          std::equal(middle, steps.end(), middle - static_cast<std::ptrdiff_t>(count), same);
 }
 
-// Whether each flag is as it was before the steps from there on.
+// Returns whether each flag is as it was before the steps from there on.
 bool TapeObserver::IsBalanced(size_t from) const {
   std::map<uint32_t, int> flags;
   for (size_t i = from; i < tape_->steps.size(); ++i) {
@@ -157,7 +157,7 @@ bool TapeObserver::IsBalanced(size_t from) const {
   return std::ranges::all_of(flags, [](const auto& flag) { return flag.second == 0; });
 }
 
-// What the steps from there on have added beside themselves is taken back.
+// Takes back what the steps from there on have added beside themselves.
 void TapeObserver::Uncount(size_t from) {
   for (size_t i = tape_->steps.size(); i-- > from;) {
     const Step& step = tape_->steps[i];

@@ -24,7 +24,7 @@ class VectorSchedule : public VectorTimer {
   Evidence Ground() const { return ground_; }
 
  private:
-  // What is taken of one cycle.
+  // One cycle has these taken.
   struct Cycle {
     int64_t at = -1;
     uint8_t started = 0;   // by port, a bit each

@@ -155,7 +155,7 @@ static inline bool CheckReduceOutShape(const aclTensor* inferOut, const aclTenso
     retExpr;                                                                                     \
   }
 
-// Whether an image has as many samples and channels after an operator as before.
+// Returns whether an image has as many samples and channels after an operator as before.
 inline bool CheckNCDimValid(const aclTensor* self, const aclTensor* out) {
   const op::Format format = self->GetStorageFormat();
   const bool last = format == op::Format::FORMAT_NHWC;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the builders of contexts return.
+// The builders of contexts return this holder.
 #ifndef BASE_CONTEXT_BUILDER_CONTEXT_HOLDER_H_
 #define BASE_CONTEXT_BUILDER_CONTEXT_HOLDER_H_
 

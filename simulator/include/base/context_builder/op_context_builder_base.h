@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the builders of contexts have in common: unit tests make a context with them and call a tiling or inference function.
+// The builders of contexts have this base in common: unit tests make a context with them and call a tiling or inference function.
 #ifndef BASE_CONTEXT_BUILDER_OP_CONTEXT_BUILDER_BASE_H_
 #define BASE_CONTEXT_BUILDER_OP_CONTEXT_BUILDER_BASE_H_
 

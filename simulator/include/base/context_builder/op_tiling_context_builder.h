@@ -22,7 +22,7 @@ class OpTilingContextBuilder : public OpContextBuilderBase<OpTilingContextBuilde
   OpTilingContextBuilder& PlatformInfo(const void* platformInfo);
   OpTilingContextBuilder& Deterministic(int32_t deterministic);  // 0 or 1
   OpTilingContextBuilder& DeterministicLevel(int32_t level);     // 0 to 3
-  // Of these two the last one holds. A deleter is called when the context goes.
+  // The last call of these two holds. A deleter is called when the context goes.
   OpTilingContextBuilder& TilingData(const gert::TilingData* data,
                                      void (*deleter)(void*) = nullptr);
   OpTilingContextBuilder& TilingDataSize(size_t capacity);

@@ -24,7 +24,7 @@ class OpTilingParseContextBuilder : public OpContextBuilderBase<OpTilingParseCon
                                                 ge::Format originFormat, ge::Format storageFormat,
                                                 const ExpandDimsType& expandDims = {});
   OpTilingParseContextBuilder& CompiledJson(const ge::char_t* json);
-  // What the function fills.
+  // The function fills this.
   OpTilingParseContextBuilder& CompiledInfo(const void* compileInfo);
   OpTilingParseContextBuilder& PlatformInfo(const void* platformInfo);
 

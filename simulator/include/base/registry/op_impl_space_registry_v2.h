@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where unit tests find an operator's functions by its type.
+// Unit tests find an operator's functions here by its type.
 #ifndef BASE_REGISTRY_OP_IMPL_SPACE_REGISTRY_V2_H_
 #define BASE_REGISTRY_OP_IMPL_SPACE_REGISTRY_V2_H_
 

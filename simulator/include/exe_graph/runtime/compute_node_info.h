@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is known of an operator call besides shapes: type, dtypes, formats, attributes, instances
+// An operator call has these besides shapes: type, dtypes, formats, attributes, instances
 // per parameter.
 #ifndef EXE_GRAPH_RUNTIME_COMPUTE_NODE_INFO_H_
 #define EXE_GRAPH_RUNTIME_COMPUTE_NODE_INFO_H_
@@ -72,7 +72,7 @@ class ComputeNodeInfo {
   std::vector<CompileTimeTensorDesc> outputs;
   RuntimeAttrs attrs;
 
-  // What `items` has of an input or output; where the definition has none of that index, a note for
+  // Returns what `items` has of an input or output; where the definition has none of that index, a note for
   // the report on a function that then fails.
   template <typename Items>
   auto Input(Items& items, size_t index) const -> decltype(items.data()) {

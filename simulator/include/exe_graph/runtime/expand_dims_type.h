@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where 1-dims go when a shape is padded to a format's rank.
+// This says where 1-dims go when a shape is padded to a format's rank.
 #ifndef EXE_GRAPH_RUNTIME_EXPAND_DIMS_TYPE_H_
 #define EXE_GRAPH_RUNTIME_EXPAND_DIMS_TYPE_H_
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tiling, shape and dtype inference contexts have in common.
+// Contexts of tiling and of shape and dtype inference have this base in common.
 #ifndef EXE_GRAPH_RUNTIME_EXTENDED_KERNEL_CONTEXT_H_
 #define EXE_GRAPH_RUNTIME_EXTENDED_KERNEL_CONTEXT_H_
 
@@ -30,7 +30,7 @@ struct OpCallState {
   // Every operator here is deterministic, so nobody needs to be asked to be.
   int32_t deterministic = 0;
   int32_t deterministicLevel = 0;
-  // Of graph mode, which the simulator does not have: only what unit tests put there.
+  // These belong to graph mode, which the simulator does not have: only what unit tests put there.
   std::vector<Range<Tensor>> inputRanges;
   std::vector<Range<Shape>> inputShapeRanges;
   std::vector<Range<Shape>> outputShapeRanges;
@@ -43,7 +43,7 @@ struct OpCallState {
   uint32_t localMemorySize = 0;
   int32_t tilingCond = 0;
   bool needAtomic = false;
-  // Where the tiling function set them: return addresses, innermost first, for reports.
+  // These are the places where the tiling function set them: return addresses, innermost first, for reports.
   std::vector<void*> tilingKeySet, blockDimSet, workspacesSet, tilingDataSet;
 };
 

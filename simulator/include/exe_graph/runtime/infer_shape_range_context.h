@@ -33,7 +33,7 @@ class InferShapeRangeContext : public ExtendedKernelContext {
   Range<Shape>* GetOutputShapeRange(size_t index) { return At(state_->outputShapeRanges, index); }
 
  private:
-  // Of no range where the input has no such instance.
+  // Returns no range where the input has no such instance.
   size_t IndexOf(size_t irIndex, size_t relativeIndex) const {
     const AnchorInstanceInfo* info = GetIrInputInstanceInfo(irIndex);
     const bool there = info != nullptr && relativeIndex < info->GetInstanceNum();

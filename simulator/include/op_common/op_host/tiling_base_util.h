@@ -9,7 +9,7 @@
 namespace Ops {
 namespace Base {
 
-// Whether the SoC has vector registers that programs address (Ascend 950 and its relatives).
+// Returns whether the SoC has vector registers that programs address (Ascend 950 and its relatives).
 bool IsRegbaseSocVersion(const gert::TilingParseContext* context);
 bool IsRegbaseSocVersion(const gert::TilingContext* context);
 

@@ -63,7 +63,7 @@ constexpr High kReGlu = High::kReGlu;
 
 bool IsScalar(const ge::Shape& shape) { return shape.GetDimNum() == 1 && shape.GetDim(0) == 1; }
 
-// Of Power: temporaries, and one repeat beside them for the types that are not integers.
+// Power has temporaries, and one repeat beside them for the types that are not integers.
 uint32_t PowerTemporaries(bool bothTensors, bool typeIsInt, uint32_t typeSize) {
   if (typeIsInt) {
     return bothTensors ? 6 : 7;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where log messages go. As with CANN, ASCEND_GLOBAL_LOG_LEVEL (0 debug, 1 info, 2 warning, 3
+// Log messages go from here. As with CANN, ASCEND_GLOBAL_LOG_LEVEL (0 debug, 1 info, 2 warning, 3
 // error, 4 none) chooses and ASCEND_SLOG_PRINT_TO_STDOUT=1 prints; without the latter, only a level
 // that was asked for prints, to stderr.
 #include "log/log.h"

@@ -32,7 +32,7 @@ uint32_t AtATime(uint32_t floats, uint32_t kept, uint32_t temporaries, uint32_t 
   return std::min((floats - kept) / temporaries / row * row, total);
 }
 
-// What the structs of LayerNorm and GroupNorm say about the rounds over `total` elements in rows of `row`.
+// Fills in what the structs of LayerNorm and GroupNorm say about the rounds over `total` elements in rows of `row`.
 template <typename Tiling>
 void SetRounds(Tiling* tiling, uint32_t total, uint32_t row, uint32_t rows) {
   tiling->loopRound = total / tiling->oneTmpSize;

@@ -328,7 +328,7 @@ int32_t CallUserCode(const char* what, const std::string& type, int32_t code,
   return code;
 }
 
-// What of a tiling function's results no launch can have.
+// Finds what no launch can have of a tiling function's results.
 std::optional<HostFault> FaultOf(const std::string& type, const gert::OpCallState& state,
                                  const gert::TilingData& data, const TilingResult& result) {
   if (state.blockDim == 0 || state.blockDim > kMaxBlockDim) {
@@ -362,7 +362,7 @@ std::optional<HostFault> FaultOf(const std::string& type, const gert::OpCallStat
   return std::nullopt;
 }
 
-// What was registered, or what the operator's tiling class takes: CANN's operator compiler tells the
+// Returns what was registered, or what the operator's tiling class takes: CANN's operator compiler tells the
 // framework the size of that.
 size_t TilingCapacity(const gert::OpImplEntry& op) {
   size_t capacity = op.maxTilingDataSize;

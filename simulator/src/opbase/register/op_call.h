@@ -69,7 +69,7 @@ struct HostFault {
 // As an error of the thread, and as a finding.
 void ReportHostFault(const HostFault& fault);
 
-// What the framework keeps of every workspace for itself, as CANN's headers have it by architecture.
+// The framework keeps this of every workspace for itself, as CANN's headers have it by architecture.
 uint64_t ReservedWorkspace(uint32_t npuArch);
 
 // Both return 0 or an aclnn status with the reason reported; what user code reported or threw comes

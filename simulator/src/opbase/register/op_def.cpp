@@ -81,7 +81,7 @@ OpParamDef& OpParamDef::OutputShapeDependOnCompute() {
   record_.shapeFromResult = true;
   return *this;
 }
-// What follows matters to CANN's binary selection and code generators only.
+// All that follows matters to CANN's binary selection and code generators only.
 OpParamDef& OpParamDef::DataTypeForBinQuery(std::vector<ge::DataType>) { return *this; }
 OpParamDef& OpParamDef::FormatForBinQuery(std::vector<ge::Format>) { return *this; }
 OpParamDef& OpParamDef::UnknownShapeFormat(std::vector<ge::Format>) { return *this; }

@@ -14,7 +14,7 @@
 namespace fe {
 namespace {
 
-// Where a size of local memory stands among what was set.
+// Returns where a size of local memory stands among what was set.
 const char* KeyOf(LocalMemType type) {
   static constexpr const char* kKeys[] = {"l0_a_size", "l0_b_size", "l0_c_size",
                                           "l1_size",   nullptr,     "ub_size"};
@@ -173,7 +173,7 @@ PlatformAscendC::PlatformAscendC(fe::PlatFormInfos* platformInfo) : platformInfo
 
 namespace {
 
-// What was set of a platform, by the key for its kinds of cores; 0 when nothing was.
+// Returns what was set of a platform, by the key for its kinds of cores; 0 when nothing was.
 uint32_t GivenCores(const fe::PlatFormInfos& platform, const char* kind) {
   const std::string* kinds = platform.Given("SoCInfo", "core_type_list");
   const bool split = kinds != nullptr && *kinds == "CubeCore,VectorCore";
@@ -222,7 +222,7 @@ void PlatformAscendC::GetCoreMemSize(const CoreMemType& memType, uint64_t& size)
   size = 0;
   if (platformInfo_ == nullptr || memType > CoreMemType::HBM) return;
   platformInfo_->GetLocalMemSize(static_cast<fe::LocalMemType>(memType), size);
-  // What is set has the part that the toolkit keeps for itself; the SoC table's size has not.
+  // A size that is set has the part that the toolkit keeps for itself; the SoC table's size has not.
   const bool set =
       (memType == CoreMemType::UB && platformInfo_->Given("AICoreSpec", "ub_size") != nullptr) ||
       (memType == CoreMemType::L1 && platformInfo_->Given("AICoreSpec", "l1_size") != nullptr);

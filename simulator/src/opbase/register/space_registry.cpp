@@ -38,7 +38,7 @@ class OpImplSpaceRegistryImpl {
     for (const aclsim::PackageId package : packages_) {
       if (entry == nullptr) entry = aclsim::FindOp(package, type);
     }
-    // What a library registered before it was added is the process's.
+    // Operators that a library registered before it was added are the process's.
     if (entry == nullptr) entry = aclsim::FindOp(0, type);
     if (entry == nullptr) return nullptr;
     auto& functions = functions_[type];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a tiling function decides. Each setter keeps where it was called, so that a report about the value can name that line.
+// A tiling function decides by these setters. Each setter keeps where it was called, so that a report about the value can name that line.
 #include "exe_graph/runtime/tiling_context.h"
 
 #include <execinfo.h>

@@ -51,7 +51,7 @@ class ErrorManager {
   int32_t ReportErrMsgWithoutTpl(const std::string& code, const std::string& text);
   void ATCReportErrMessage(const std::string code, const std::vector<std::string>& key = {},
                            const std::vector<std::string>& value = {});
-  // What was reported since the last call, which empties it.
+  // Returns what was reported since the last call, and forgets it.
   std::string GetErrorMessage();
   std::string GetWarningMessage();
   int32_t OutputErrMessage(int32_t handle);
