@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Other path of kernel_operator.h: the device API is one header here. Projects have headers of this name, too.
-#ifndef ACLSIM_KERNEL_UTILS_H_
-#define ACLSIM_KERNEL_UTILS_H_
+#pragma once
 
 #include "kernel_operator.h"
 #if __has_include_next(<kernel_utils.h>)
 #include_next <kernel_utils.h>
 #endif
-
-#endif  // ACLSIM_KERNEL_UTILS_H_

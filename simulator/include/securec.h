@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The bounds-checked memory functions that op_host sources call.
-#ifndef SECUREC_H_
-#define SECUREC_H_
+#pragma once
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -74,5 +73,3 @@ __attribute__((format(printf, 3, 4))) static inline int sprintf_s(char* dest, si
   }
   return length;
 }
-
-#endif  // SECUREC_H_

@@ -2,8 +2,7 @@
 // The CPU twin's test interface: kernels as functions of the test program, run on the simulator with all of its checks. What the
 // checks find is printed, listed by aclsimFindings, and written to the file that ACLGRAD_SIM_REPORT names; the test itself goes
 // on, as there.
-#ifndef TIKICPULIB_H_
-#define TIKICPULIB_H_
+#pragma once
 
 #include <cstdio>
 #include <cstdlib>
@@ -30,5 +29,3 @@ inline void SetKernelMode(KernelMode mode) { g_kernelMode = mode; }
 #define ICPU_RUN_KF(func, blockDim, ...)                                                   \
   aclsim::RunHere(#func, static_cast<uint32_t>(blockDim), g_tilingKey, #__VA_ARGS__, func, \
                   ##__VA_ARGS__)
-
-#endif  // TIKICPULIB_H_

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Everything of ACL that the simulator implements.
-#ifndef ACL_ACL_H_
-#define ACL_ACL_H_
+#pragma once
 
 #include "acl/acl_base.h"
 #include "acl/acl_rt.h"
-
-#endif  // ACL_ACL_H_

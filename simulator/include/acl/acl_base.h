@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Types, error codes and helpers that every ACL header shares. Usable from C and C++.
-#ifndef ACL_ACL_BASE_H_
-#define ACL_ACL_BASE_H_
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -253,5 +252,3 @@ ACL_FUNC_VISIBILITY aclError aclGetDeviceCapability(uint32_t deviceId, aclDevice
 #ifdef __cplusplus
 }
 #endif
-
-#endif  // ACL_ACL_BASE_H_

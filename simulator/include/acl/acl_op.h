@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attributes of single operators. Names, values and signatures are CANN's. Operators are called through aclnn, or by their
 // type name as acl_op_compiler.h has it.
-#ifndef ACL_ACL_OP_H_
-#define ACL_ACL_OP_H_
+#pragma once
 
 #include "acl/acl_base.h"
 #include "acl/acl_rt.h"
@@ -46,5 +45,3 @@ ACL_FUNC_VISIBILITY aclError aclopSetAttrListListInt(aclopAttr* attr, const char
 #ifdef __cplusplus
 }
 #endif
-
-#endif  // ACL_ACL_OP_H_

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Single operators by their type name, and options of their compilation. Names, values and signatures are CANN's.
-#ifndef ACL_ACL_OP_COMPILER_H_
-#define ACL_ACL_OP_COMPILER_H_
+#pragma once
 
 #include "acl/acl_base.h"
 #include "acl/acl_op.h"
@@ -54,5 +53,3 @@ ACL_FUNC_VISIBILITY aclError aclGetCompileopt(aclCompileOpt opt, char* value, si
 #ifdef __cplusplus
 }
 #endif
-
-#endif  // ACL_ACL_OP_COMPILER_H_

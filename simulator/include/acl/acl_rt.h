@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ACL runtime: device, context, stream, event, memory. Names, values and signatures are CANN's.
 // Usable from C and C++.
-#ifndef ACL_ACL_RT_H_
-#define ACL_ACL_RT_H_
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -512,5 +511,3 @@ ACL_FUNC_VISIBILITY aclError aclrtProcessReport(int32_t timeout);
 #ifdef __cplusplus
 }
 #endif
-
-#endif  // ACL_ACL_RT_H_

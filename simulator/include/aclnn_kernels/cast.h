@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Conversion between data types.
-#ifndef ACLNN_KERNELS_CAST_H_
-#define ACLNN_KERNELS_CAST_H_
+#pragma once
 
 #include "opdev/make_op_executor.h"
 #include "opdev/op_executor.h"
@@ -15,5 +14,3 @@ namespace l0op {
 const aclTensor* Cast(const aclTensor* self, op::DataType dstDtype, aclOpExecutor* executor);
 
 }  // namespace l0op
-
-#endif  // ACLNN_KERNELS_CAST_H_

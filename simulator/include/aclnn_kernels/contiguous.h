@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies between views.
-#ifndef ACLNN_KERNELS_CONTIGUOUS_H_
-#define ACLNN_KERNELS_CONTIGUOUS_H_
+#pragma once
 
 #include "opdev/op_executor.h"
 
@@ -22,5 +21,3 @@ const aclTensor* PickViewAsContiguous(const aclTensor* x, aclOpExecutor* executo
 const aclTensor* ReViewToOut(const aclTensor* x, const aclTensor* y, aclOpExecutor* executor);
 
 }  // namespace l0op
-
-#endif  // ACLNN_KERNELS_CONTIGUOUS_H_

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Zeros around a tensor.
-#ifndef ACLNN_KERNELS_PAD_H_
-#define ACLNN_KERNELS_PAD_H_
+#pragma once
 
 #include "opdev/op_executor.h"
 
@@ -11,5 +10,3 @@ namespace l0op {
 const aclTensor* Pad(const aclTensor* self, const aclTensor* paddings, aclOpExecutor* executor);
 
 }  // namespace l0op
-
-#endif  // ACLNN_KERNELS_PAD_H_

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reshape keeps the elements and gives them another shape.
-#ifndef ACLNN_KERNELS_RESHAPE_H_
-#define ACLNN_KERNELS_RESHAPE_H_
+#pragma once
 
 #include "opdev/op_executor.h"
 #include "opdev/shape_utils.h"
@@ -13,5 +12,3 @@ const aclTensor* Reshape(const aclTensor* x, const op::Shape& shape, aclOpExecut
 const aclTensor* Reshape(const aclTensor* x, const aclIntArray* shape, aclOpExecutor* executor);
 
 }  // namespace l0op
-
-#endif  // ACLNN_KERNELS_RESHAPE_H_

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A box out of a tensor.
-#ifndef ACLNN_KERNELS_SLICE_H_
-#define ACLNN_KERNELS_SLICE_H_
+#pragma once
 
 #include "opdev/op_executor.h"
 
@@ -13,5 +12,3 @@ const aclTensor* Slice(const aclTensor* x, const aclIntArray* offsets, const acl
                        aclOpExecutor* executor);
 
 }  // namespace l0op
-
-#endif  // ACLNN_KERNELS_SLICE_H_

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Storage formats.
-#ifndef ACLNN_KERNELS_TRANSDATA_H_
-#define ACLNN_KERNELS_TRANSDATA_H_
+#pragma once
 
 #include "opdev/op_executor.h"
 
@@ -18,5 +17,3 @@ const aclTensor* TransDataSpecial(const aclTensor* x, op::Format dstPrimaryForma
                                   aclOpExecutor* executor);
 
 }  // namespace l0op
-
-#endif  // ACLNN_KERNELS_TRANSDATA_H_

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Permutation of dims.
-#ifndef ACLNN_KERNELS_TRANSPOSE_H_
-#define ACLNN_KERNELS_TRANSPOSE_H_
+#pragma once
 
 #include "opdev/op_executor.h"
 
@@ -11,5 +10,3 @@ namespace l0op {
 const aclTensor* Transpose(const aclTensor* x, const aclIntArray* perm, aclOpExecutor* executor);
 
 }  // namespace l0op
-
-#endif  // ACLNN_KERNELS_TRANSPOSE_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The simulator's own C API, beyond CANN's: present in the simulator's libascendcl.so and libnnopbase.so only. Programs that
 // also run on an NPU look these symbols up with dlsym and do without.
-#ifndef ACLSIM_ACLSIM_H_
-#define ACLSIM_ACLSIM_H_
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -232,5 +231,3 @@ ACLSIM_API int32_t aclsimRunTilingOn(const char* opType, const aclsimHostTensor*
 #ifdef __cplusplus
 }
 #endif
-
-#endif  // ACLSIM_ACLSIM_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // kernel<<<blocks, l2ctrl, stream>>>(arguments) becomes this. ascc includes this in every .asc file, with the words of the device
 // compiler, which are built in there.
-#ifndef ACLSIM_ASC_H_
-#define ACLSIM_ASC_H_
+#pragma once
 
 #include "aclsim/launch.h"
 #include "ascendc/lang.h"
@@ -50,5 +49,3 @@ AscLaunch<kArch, Kernel> AscKernel(const char* name, Kernel kernel) {
 // This file has these names. Launches name it, because they are rewritten when macros are gone.
 static constexpr uint32_t aclsimProgramArch = __NPU_ARCH__;
 [[maybe_unused]] static const int32_t aclsimArchInUse = aclsimUseArch(aclsimProgramArch);
-
-#endif  // ACLSIM_ASC_H_

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Launches a kernel of this very program: a function, an instance of a template or a lambda, with whatever parameters it has.
-#ifndef ACLSIM_LAUNCH_H_
-#define ACLSIM_LAUNCH_H_
+#pragma once
 
 #include <array>
 #include <memory>
@@ -94,5 +93,3 @@ int32_t RunHere(const char* name, uint32_t blockDim, uint64_t tilingKey, const c
 }
 
 }  // namespace aclsim
-
-#endif  // ACLSIM_LAUNCH_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Level-0 functions of operators that CANN brings along, by the names of CANN's headers level0/*.h. They compute on the host when the
 // executor runs, and answer nullptr, with the reason reported, for arguments that they do not take.
-#ifndef ACLSIM_LEVEL0_H_
-#define ACLSIM_LEVEL0_H_
+#pragma once
 
 #include <string>
 #include <tuple>
@@ -105,5 +104,3 @@ const aclTensor* PadV3(const aclTensor* self, const aclTensor* paddings,
 const aclTensor* TensorMove(const aclTensor* x, const aclTensor* y, aclOpExecutor* executor);
 
 }  // namespace l0op
-
-#endif  // ACLSIM_LEVEL0_H_

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The log functions with a log type (DLOG_TYPE_*) beside the level.
-#ifndef BASE_ALOG_PUB_H_
-#define BASE_ALOG_PUB_H_
+#pragma once
 
 #include <stdint.h>
 
@@ -16,5 +15,3 @@ LOG_FUNC_VISIBILITY int32_t AlogRecord(uint32_t moduleId, uint32_t logType, int3
 #ifdef __cplusplus
 }
 #endif
-
-#endif  // BASE_ALOG_PUB_H_

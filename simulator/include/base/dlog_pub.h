@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Log messages by module and level. They are silent unless ASCEND_GLOBAL_LOG_LEVEL (0 debug ..
 // 3 error) asks.
-#ifndef BASE_DLOG_PUB_H_
-#define BASE_DLOG_PUB_H_
+#pragma once
 
 #include <stdarg.h>
 #include <stdint.h>
@@ -48,5 +47,3 @@ LOG_FUNC_VISIBILITY void DlogFlush(void);
 #define dlog_warn(moduleId, ...) Dlog(moduleId, DLOG_WARN, __VA_ARGS__)
 #define dlog_info(moduleId, ...) Dlog(moduleId, DLOG_INFO, __VA_ARGS__)
 #define dlog_debug(moduleId, ...) Dlog(moduleId, DLOG_DEBUG, __VA_ARGS__)
-
-#endif  // BASE_DLOG_PUB_H_

@@ -2,8 +2,7 @@
 // Reports to the calling thread's error message, which aclGetRecentErrMsg returns. A code is text
 // like "E89999"; CANN looks up a sentence for a predefined one, the simulator says its keys and
 // values.
-#ifndef BASE_ERR_MSG_H_
-#define BASE_ERR_MSG_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -46,5 +45,3 @@ using error_message::ReportUserDefinedErrMsg;
 #define REG_FORMAT_ERROR_MSG(text, size)                                   \
   [[maybe_unused]] static const int32_t ACLSIM_FORMAT_NAME_(__COUNTER__) = \
       error_message::RegisterFormatErrorMessage(text, size)
-
-#endif  // BASE_ERR_MSG_H_

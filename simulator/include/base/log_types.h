@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Levels and modules of log messages.
-#ifndef BASE_LOG_TYPES_H_
-#define BASE_LOG_TYPES_H_
+#pragma once
 
 #ifndef LOG_FUNC_VISIBILITY
 #define LOG_FUNC_VISIBILITY __attribute__((visibility("default")))
@@ -103,5 +102,3 @@ typedef struct {
   unsigned int mode;
   char reserved[48];
 } LogAttr;
-
-#endif  // BASE_LOG_TYPES_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Collecting the logs of devices. The simulator's device has none of its own, so these succeed and
 // do nothing.
-#ifndef BASE_PLOG_H_
-#define BASE_PLOG_H_
+#pragma once
 
 #include "base/log_types.h"
 
@@ -16,5 +15,3 @@ LOG_FUNC_VISIBILITY void DlogReportStop(int devId);
 #ifdef __cplusplus
 }
 #endif
-
-#endif  // BASE_PLOG_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The string type of CANN's interfaces. Holds no std::string, so that it means the same under both
 // libstdc++ ABIs.
-#ifndef GRAPH_ASCEND_STRING_H_
-#define GRAPH_ASCEND_STRING_H_
+#pragma once
 
 #include <functional>
 #include <memory>
@@ -47,5 +46,3 @@ struct hash<ge::AscendString> {
   size_t operator()(const ge::AscendString& name) const { return name.Hash(); }
 };
 }  // namespace std
-
-#endif  // GRAPH_ASCEND_STRING_H_

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Data types and formats for C and for kernels: the numbers of graph/types.h under a prefix.
-#ifndef GRAPH_C_TYPES_H_
-#define GRAPH_C_TYPES_H_
+#pragma once
 
 typedef enum {
   C_DT_FLOAT = 0,
@@ -103,5 +102,3 @@ typedef enum {
   C_FORMAT_END = 55,
   C_FORMAT_MAX = 0xff,
 } C_Format;
-
-#endif  // GRAPH_C_TYPES_H_

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Status of tiling and inference functions.
-#ifndef GRAPH_ERROR_CODES_H_
-#define GRAPH_ERROR_CODES_H_
+#pragma once
 
 #include <cstdint>
 
@@ -20,5 +19,3 @@ const Status SUCCESS = 0;
 const Status FAILED = 0xFFFFFFFF;
 
 }  // namespace ge
-
-#endif  // GRAPH_ERROR_CODES_H_

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A node of a graph, as far as op_host code names it. The simulator has no graph mode: nothing makes one.
-#ifndef GRAPH_OPERATOR_H_
-#define GRAPH_OPERATOR_H_
+#pragma once
 
 #include <sstream>
 #include <string>
@@ -42,5 +41,3 @@ class Operator {
 };
 
 }  // namespace ge
-
-#endif  // GRAPH_OPERATOR_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // REG_OP prototypes of graph mode. The simulator has no graphs: a prototype becomes a type with its name and nothing else, so that
 // op_host code that includes one compiles.
-#ifndef GRAPH_OPERATOR_REG_H_
-#define GRAPH_OPERATOR_REG_H_
+#pragma once
 
 #include "graph/operator.h"
 
@@ -39,5 +38,3 @@ struct PrototypeChain {
   Link();                     \
   }                           \
   }
-
-#endif  // GRAPH_OPERATOR_REG_H_

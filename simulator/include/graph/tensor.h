@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shapes of graph mode, which tiling hands to the high-level API.
-#ifndef GRAPH_TENSOR_H_
-#define GRAPH_TENSOR_H_
+#pragma once
 
 #include <cstdint>
 #include <utility>
@@ -47,5 +46,3 @@ class TensorDesc {
 };
 
 }  // namespace ge
-
-#endif  // GRAPH_TENSOR_H_

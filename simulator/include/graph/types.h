@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Data types and formats of op_host code, with CANN's numbers.
-#ifndef GRAPH_TYPES_H_
-#define GRAPH_TYPES_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -150,5 +149,3 @@ enum UnknowShapeOpType {
 enum Placement { kPlacementHost = 0, kPlacementDevice = 1, kPlacementEnd };
 
 }  // namespace ge
-
-#endif  // GRAPH_TYPES_H_

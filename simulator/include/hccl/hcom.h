@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Here so that the error says more than that the file is absent.
-#ifndef HCCL_HCOM_H_
-#define HCCL_HCOM_H_
+#pragma once
 
 #error "hccl/hcom.h is not in this simulator: it has one NPU and no HCCL"
-
-#endif  // HCCL_HCOM_H_

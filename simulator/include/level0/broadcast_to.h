@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Broadcasting.
-#ifndef LEVEL0_BROADCAST_TO_H_
-#define LEVEL0_BROADCAST_TO_H_
+#pragma once
 
 #include "opdev/op_executor.h"
 
@@ -11,5 +10,3 @@ namespace l0op {
 const aclTensor* BroadcastTo(const aclTensor* x, const aclIntArray* shape, aclOpExecutor* executor);
 
 }  // namespace l0op
-
-#endif  // LEVEL0_BROADCAST_TO_H_

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Constant tensors.
-#ifndef LEVEL0_FILL_H_
-#define LEVEL0_FILL_H_
+#pragma once
 
 #include "opdev/op_executor.h"
 
@@ -12,5 +11,3 @@ const aclTensor* Fill(const aclTensor* dims, const aclTensor* value, const aclIn
                       aclOpExecutor* executor);
 
 }  // namespace l0op
-
-#endif  // LEVEL0_FILL_H_

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums over dims.
-#ifndef LEVEL0_REDUCE_SUM_OP_H_
-#define LEVEL0_REDUCE_SUM_OP_H_
+#pragma once
 
 #include "opdev/make_op_executor.h"
 #include "opdev/op_executor.h"
@@ -14,5 +13,3 @@ const aclTensor* ReduceSumOp(const aclTensor* x, const aclIntArray* axes, bool k
                              aclOpExecutor* executor);
 
 }  // namespace l0op
-
-#endif  // LEVEL0_REDUCE_SUM_OP_H_

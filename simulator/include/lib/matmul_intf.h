@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matrix multiplication needs cube cores, which the simulator does not have. Vector kernels include this header for the rest of
 // the API; using what is below is a compile error that names it.
-#ifndef LIB_MATMUL_INTF_H_
-#define LIB_MATMUL_INTF_H_
+#pragma once
 
 #include "kernel_operator.h"
 
@@ -30,5 +29,3 @@ using AscendC::MatmulType;
 
 #define REGIST_MATMUL_OBJ(...) \
   static_assert(false, "REGIST_MATMUL_OBJ is not in this simulator: it has vector cores only")
-
-#endif  // LIB_MATMUL_INTF_H_

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Numbers of error messages.
-#ifndef LOG_ERROR_CODE_H_
-#define LOG_ERROR_CODE_H_
+#pragma once
 
 namespace Ops {
 namespace Base {
@@ -41,5 +40,3 @@ enum ViewErrorCode {
 
 }  // namespace Base
 }  // namespace Ops
-
-#endif  // LOG_ERROR_CODE_H_

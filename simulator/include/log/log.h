@@ -2,8 +2,7 @@
 // Logging and checks of op_host sources. OP_LOG*(context or name, format, ...): the first argument
 // names the operator. Errors are what aclGetRecentErrMsg returns; the rest is silent unless
 // ASCEND_GLOBAL_LOG_LEVEL (0 debug .. 3 error) asks.
-#ifndef LOG_LOG_H_
-#define LOG_LOG_H_
+#pragma once
 
 #include <cinttypes>
 #include <sstream>
@@ -216,5 +215,3 @@ std::string ToString(const std::vector<const gert::Shape*>& shapes);
   OP_LOGE_SHOULD_BE_(op, "value", name, got, want)
 #define OP_LOGE_WITH_INVALID_ATTR_SIZE(op, name, got, want) \
   OP_LOGE_SHOULD_BE_(op, "size", name, got, want)
-
-#endif  // LOG_LOG_H_

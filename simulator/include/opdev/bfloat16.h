@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // op::bfloat16 for host code. Converts with round to nearest even; arithmetic is in float.
-#ifndef OPDEV_BFLOAT16_H_
-#define OPDEV_BFLOAT16_H_
+#pragma once
 
 #include <complex>
 #include <cstdint>
@@ -43,5 +42,3 @@ struct bfloat16 {
 };
 
 }  // namespace op
-
-#endif  // OPDEV_BFLOAT16_H_

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The classes behind the C handles: aclTensor, aclScalar, arrays and lists.
-#ifndef OPDEV_COMMON_TYPES_H_
-#define OPDEV_COMMON_TYPES_H_
+#pragma once
 
 #include <complex>
 #include <cstdint>
@@ -268,5 +267,3 @@ ge::AscendString ToString(const aclFloatArray* t);
 ge::AscendString ToString(const aclScalar* t);
 ge::AscendString ToString(const aclScalarList* t);
 ge::AscendString ToString(aclDataType dataType);
-
-#endif  // OPDEV_COMMON_TYPES_H_

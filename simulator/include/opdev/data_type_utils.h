@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sizes, classes and promotion of data types.
-#ifndef OPDEV_DATA_TYPE_UTILS_H_
-#define OPDEV_DATA_TYPE_UTILS_H_
+#pragma once
 
 #include <algorithm>
 #include <initializer_list>
@@ -77,5 +76,3 @@ aclDataType ToAclDataType(DataType type);
 ge::AscendString ToString(const std::initializer_list<DataType>& dataTypes);
 
 }  // namespace op
-
-#endif  // OPDEV_DATA_TYPE_UTILS_H_

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // op::FVector: a vector whose data() is a plain array for every element type, bool included.
-#ifndef OPDEV_FAST_VECTOR_H_
-#define OPDEV_FAST_VECTOR_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -120,5 +119,3 @@ template <typename T, size_t N = 8>
 using FVector = internal::SmallVector<T, N>;
 
 }  // namespace op
-
-#endif  // OPDEV_FAST_VECTOR_H_

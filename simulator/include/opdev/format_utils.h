@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Storage formats.
-#ifndef OPDEV_FORMAT_UTILS_H_
-#define OPDEV_FORMAT_UTILS_H_
+#pragma once
 
 #include <string>
 
@@ -29,5 +28,3 @@ inline aclFormat ToAclFormat(Format format) {
 }
 
 }  // namespace op
-
-#endif  // OPDEV_FORMAT_UTILS_H_

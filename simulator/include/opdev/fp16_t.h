@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // op::fp16_t: IEEE binary16 for host code. Converts with round to nearest even; arithmetic is in
 // float.
-#ifndef OPDEV_FP16_T_H_
-#define OPDEV_FP16_T_H_
+#pragma once
 
 #include <cstdint>
 #include <cstring>
@@ -91,5 +90,3 @@ struct fp16_t {
 };
 
 }  // namespace op
-
-#endif  // OPDEV_FP16_T_H_

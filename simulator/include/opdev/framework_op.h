@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // op::CopyToNpu and its kin: copies that an aclnn function asks for itself.
-#ifndef OPDEV_FRAMEWORK_OP_H_
-#define OPDEV_FRAMEWORK_OP_H_
+#pragma once
 
 #include "aclnn/acl_meta.h"
 
@@ -16,5 +15,3 @@ const aclTensor* CopyToNpuSync(const aclTensor* src, aclOpExecutor* executor);
 aclnnStatus CopyNpuToNpu(const aclTensor* src, const aclTensor* dst, aclOpExecutor* executor);
 
 }  // namespace op
-
-#endif  // OPDEV_FRAMEWORK_OP_H_

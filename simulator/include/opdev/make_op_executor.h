@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Macros of level-0 functions: create an executor, infer shapes, add a kernel launch.
-#ifndef OPDEV_MAKE_OP_EXECUTOR_H_
-#define OPDEV_MAKE_OP_EXECUTOR_H_
+#pragma once
 
 #include <initializer_list>
 #include <set>
@@ -31,5 +30,3 @@ aclnnStatus AddKernelLaunch(uint32_t opType, aclOpExecutor* executor,
 // Runs tiling now and appends the launch. Uses the variable executor of the calling function.
 #define ADD_TO_LAUNCHER_LIST_AICORE(KERNEL_NAME, ...) \
   op::internal::AddKernelLaunch(KERNEL_NAME##OpTypeId(), executor, {__VA_ARGS__})
-
-#endif  // OPDEV_MAKE_OP_EXECUTOR_H_

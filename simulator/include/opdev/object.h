@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Base of everything that an executor owns.
-#ifndef OPDEV_OBJECT_H_
-#define OPDEV_OBJECT_H_
+#pragma once
 
 #include <cstddef>
 
@@ -18,5 +17,3 @@ class Object {
 };
 
 }  // namespace op
-
-#endif  // OPDEV_OBJECT_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arguments of a launch: OP_INPUT, OP_OUTPUT, OP_ATTR and relatives pack them for the launcher
 // list.
-#ifndef OPDEV_OP_ARG_DEF_H_
-#define OPDEV_OP_ARG_DEF_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -91,5 +90,3 @@ OpArgGroup PackArgs(OpArgRole role, const Ts&... values) {
 #define OP_MODE(...) op::internal::PackArgs(op::OpArgRole::kMode, ##__VA_ARGS__)
 #define OP_EMPTY_ARG \
   op::OpArgGroup {}
-
-#endif  // OPDEV_OP_ARG_DEF_H_

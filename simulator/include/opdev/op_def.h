@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Enumerations of operator execution.
-#ifndef OPDEV_OP_DEF_H_
-#define OPDEV_OP_DEF_H_
+#pragma once
 
 #include <cstdint>
 
@@ -32,5 +31,3 @@ enum class OpExecMode : uint32_t {
 };
 
 }  // namespace op
-
-#endif  // OPDEV_OP_DEF_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The opening macros of aclnn and level-0 functions. They name the call for messages and refuse
 // handles that are not alive.
-#ifndef OPDEV_OP_DFX_H_
-#define OPDEV_OP_DFX_H_
+#pragma once
 
 #include <atomic>
 #include <cstdint>
@@ -144,5 +143,3 @@ void Unused(const Ts&...) {}
   static_assert(op::ValidDfxName(#name, __func__), "L0_DFX must name its function, " #name); \
   op::internal::EnterL0(#name);                                                              \
   op::internal::Unused(__VA_ARGS__);
-
-#endif  // OPDEV_OP_DFX_H_

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Status codes of aclnn functions.
-#ifndef OPDEV_OP_ERRNO_H_
-#define OPDEV_OP_ERRNO_H_
+#pragma once
 
 #define ACLNN_SUCCESS 0
 
@@ -37,5 +36,3 @@
 #define ACLNN_ERR_INNER_INPUT_JSON_IS_NULL 561117
 #define ACLNN_ERR_INNER_STATIC_WORKSPACE_INVALID 561118
 #define ACLNN_ERR_INNER_STATIC_BLOCK_DIM_INVALID 561119
-
-#endif  // OPDEV_OP_ERRNO_H_

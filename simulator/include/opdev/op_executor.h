@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // aclOpExecutor: the tasks of one aclnn call, collected in the first stage and run in the second.
-#ifndef OPDEV_OP_EXECUTOR_H_
-#define OPDEV_OP_EXECUTOR_H_
+#pragma once
 
 #include <memory>
 #include <vector>
@@ -106,5 +105,3 @@ class UniqueExecutor : public op::Object {
 // The second stage of every operator.
 aclnnStatus CommonOpExecutorRun(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor,
                                 aclrtStream stream);
-
-#endif  // OPDEV_OP_EXECUTOR_H_

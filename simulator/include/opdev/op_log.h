@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Logging and checks of op_api sources. OP_LOGE(code, format, ...) is what aclGetRecentErrMsg
 // returns; the other levels are silent unless ASCEND_GLOBAL_LOG_LEVEL (0 debug .. 3 error) asks.
-#ifndef OPDEV_OP_LOG_H_
-#define OPDEV_OP_LOG_H_
+#pragma once
 
 #include <cstdint>
 
@@ -104,5 +103,3 @@ void ReportStatus(int code, const char* fmt, ...) __attribute__((format(printf, 
       return code;                       \
     }                                    \
   } while (false)
-
-#endif  // OPDEV_OP_LOG_H_

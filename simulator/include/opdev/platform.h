@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The chip that operators run on.
-#ifndef OPDEV_PLATFORM_H_
-#define OPDEV_PLATFORM_H_
+#pragma once
 
 #include <string>
 
@@ -48,5 +47,3 @@ const PlatformInfo& GetCurrentPlatformInfo();
 ge::AscendString ToString(SocVersion socVersion);
 
 }  // namespace op
-
-#endif  // OPDEV_PLATFORM_H_

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shapes: text, conversion, broadcasting.
-#ifndef OPDEV_SHAPE_UTILS_H_
-#define OPDEV_SHAPE_UTILS_H_
+#pragma once
 
 #include "opdev/common_types.h"
 #include "opdev/data_type_utils.h"
@@ -18,5 +17,3 @@ bool CheckBroadcastShape(const Shape& self, const Shape& other);
 bool BroadcastInferShape(const Shape& self, const Shape& other, Shape& broadcastShape);
 
 }  // namespace op
-
-#endif  // OPDEV_SHAPE_UTILS_H_

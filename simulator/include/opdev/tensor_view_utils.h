@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Properties of views.
-#ifndef OPDEV_TENSOR_VIEW_UTILS_H_
-#define OPDEV_TENSOR_VIEW_UTILS_H_
+#pragma once
 
 #include <initializer_list>
 
@@ -20,5 +19,3 @@ bool CanPickViewAsContiguous(std::initializer_list<const aclTensor*> tensors);
 bool Validate(const aclTensor* tensor);
 
 }  // namespace op
-
-#endif  // OPDEV_TENSOR_VIEW_UTILS_H_

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // PlatformInfoManager: facts of the simulated SoC for code without a context. The name of another SoC is not looked at.
-#ifndef PLATFORM_PLATFORM_INFO_H_
-#define PLATFORM_PLATFORM_INFO_H_
+#pragma once
 
 #include "platform/platform_info_def.h"
 #include "platform/platform_infos_def.h"
@@ -30,5 +29,3 @@ class PlatformInfoManager {
 };
 
 }  // namespace fe
-
-#endif  // PLATFORM_PLATFORM_INFO_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The chip's facts as one struct. CANN's header brings std::map, std::string and std::vector into the global namespace, and
 // op_host sources rely on it.
-#ifndef PLATFORM_PLATFORM_INFO_DEF_H_
-#define PLATFORM_PLATFORM_INFO_DEF_H_
+#pragma once
 
 #include <cstdint>
 #include <map>
@@ -52,5 +51,3 @@ struct OptionalInfo {
 };
 
 }  // namespace fe
-
-#endif  // PLATFORM_PLATFORM_INFO_DEF_H_

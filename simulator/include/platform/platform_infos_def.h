@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Facts of the simulated SoC by label and key, as CANN's platform files name them.
-#ifndef PLATFORM_PLATFORM_INFOS_DEF_H_
-#define PLATFORM_PLATFORM_INFOS_DEF_H_
+#pragma once
 
 #include <cstdint>
 #include <map>
@@ -63,5 +62,3 @@ class OptionalInfos {
 };
 
 }  // namespace fe
-
-#endif  // PLATFORM_PLATFORM_INFOS_DEF_H_

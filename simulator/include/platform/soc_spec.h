@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // NPU architecture numbers.
-#ifndef PLATFORM_SOC_SPEC_H_
-#define PLATFORM_SOC_SPEC_H_
+#pragma once
 
 #include <cstdint>
 
@@ -32,5 +31,3 @@ enum class NpuArch : uint32_t {
   DAV_5161 = 5161,
   DAV_RESV = 0xFFFF
 };
-
-#endif  // PLATFORM_SOC_SPEC_H_

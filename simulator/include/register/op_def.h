@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The operator definition language: OpDef with inputs, outputs, attributes and AI core
 // configurations per SoC.
-#ifndef REGISTER_OP_DEF_H_
-#define REGISTER_OP_DEF_H_
+#pragma once
 
 #include <cstdint>
 #include <functional>
@@ -296,5 +295,3 @@ class OpDef {
 };
 
 }  // namespace ops
-
-#endif  // REGISTER_OP_DEF_H_

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // OP_ADD puts definitions here.
-#ifndef REGISTER_OP_DEF_FACTORY_H_
-#define REGISTER_OP_DEF_FACTORY_H_
+#pragma once
 
 #include "register/op_def.h"
 
@@ -15,5 +14,3 @@ class OpDefFactory {
 };
 
 }  // namespace ops
-
-#endif  // REGISTER_OP_DEF_FACTORY_H_

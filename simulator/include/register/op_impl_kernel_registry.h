@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The functions of an operator, as its registration left them.
-#ifndef REGISTER_OP_IMPL_KERNEL_REGISTRY_H_
-#define REGISTER_OP_IMPL_KERNEL_REGISTRY_H_
+#pragma once
 
 #include <cstddef>
 
@@ -27,5 +26,3 @@ class OpImplKernelRegistry {
 };
 
 }  // namespace gert
-
-#endif  // REGISTER_OP_IMPL_KERNEL_REGISTRY_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Registration of tiling and inference functions: IMPL_OP_OPTILING(Op).Tiling(f).TilingParse<T>(g),
 // IMPL_OP_INFERSHAPE, IMPL_OP.
-#ifndef REGISTER_OP_IMPL_REGISTRY_H_
-#define REGISTER_OP_IMPL_REGISTRY_H_
+#pragma once
 
 #include <cstddef>
 #include <initializer_list>
@@ -96,5 +95,3 @@ using OpImplRegister = OpImplRegisterV2;
 #define IMPL_OP_OPTILING(opType)                                                \
   static gert::OpImplRegisterV2 VAR_UNUSED op_impl_register_optiling_##opType = \
       gert::OpImplRegisterV2(#opType)
-
-#endif  // REGISTER_OP_IMPL_REGISTRY_H_

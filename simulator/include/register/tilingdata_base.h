@@ -2,8 +2,7 @@
 // Tiling data declared field by field: BEGIN_TILING_DATA_DEF ... END_TILING_DATA_DEF. The buffer
 // has the layout of a plain struct with the same fields: each aligned to its size, nested structs
 // and the whole to 8 bytes.
-#ifndef REGISTER_TILINGDATA_BASE_H_
-#define REGISTER_TILINGDATA_BASE_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -128,5 +127,3 @@ class CTilingDataClassFactory {
     return 0;                                                                                      \
   }();                                                                                             \
   }
-
-#endif  // REGISTER_TILINGDATA_BASE_H_

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions of CANN's runtime below ACL, as far as op_api sources call them.
-#ifndef RUNTIME_RT_H_
-#define RUNTIME_RT_H_
+#pragma once
 
 #include "acl/acl_rt.h"
 
@@ -20,5 +19,3 @@ static inline rtError_t rtCtxGetSysParamOpt(const rtSysParamOpt configOpt,
                                             int64_t* const configVal) {
   return aclrtCtxGetSysParamOpt((aclSysParamOpt)configOpt, configVal);
 }
-
-#endif  // RUNTIME_RT_H_

@@ -2,8 +2,7 @@
 // Tiling asks this header about the high-level API: bytes of scratch that a function may and must have, and the tiling structs of
 // softmax. The sizes are those that CANN's public sources give for architecture 2201, as kernels lay out UB by them; the
 // simulator's functions need less.
-#ifndef TILING_HIGH_LEVEL_API_H_
-#define TILING_HIGH_LEVEL_API_H_
+#pragma once
 
 #include <cstdint>
 
@@ -145,5 +144,3 @@ inline void GetLayerNormNDTillingInfo(const ge::Shape& srcShape, uint32_t stackB
 }
 
 }  // namespace AscendC
-
-#endif  // TILING_HIGH_LEVEL_API_H_

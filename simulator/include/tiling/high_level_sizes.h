@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bytes of scratch that functions of the high-level API may use and must have. Included by tiling/high_level_api.h.
-#ifndef TILING_HIGH_LEVEL_SIZES_H_
-#define TILING_HIGH_LEVEL_SIZES_H_
+#pragma once
 
 #include <cstdint>
 
@@ -121,5 +120,3 @@ ACLSIM_REDUCE_SIZES(ACLSIM_DECLARE_REDUCE_)
 #undef ACLSIM_DECLARE_REDUCE_
 
 }  // namespace AscendC
-
-#endif  // TILING_HIGH_LEVEL_SIZES_H_

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tiling of Transpose between NZ and ND layouts. The words are those of CANN's public sources for architecture 2201.
-#ifndef TILING_TRANSPOSE_TILING_H_
-#define TILING_TRANSPOSE_TILING_H_
+#pragma once
 
 #include <array>
 #include <cstdint>
@@ -175,5 +174,3 @@ void GetConfusionTransposeOnlyTilingInfo(const TensorShape& srcShape,
 }
 
 }  // namespace AscendC
-
-#endif  // TILING_TRANSPOSE_TILING_H_

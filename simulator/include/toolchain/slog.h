@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The log interface of earlier releases: dlog_pub.h and events.
-#ifndef TOOLCHAIN_SLOG_H_
-#define TOOLCHAIN_SLOG_H_
+#pragma once
 
 #include "base/dlog_pub.h"
 
@@ -23,5 +22,3 @@
 #define DlogFlushForC DlogFlush
 #define DlogForC Dlog
 #define DlogSubForC DlogSub
-
-#endif  // TOOLCHAIN_SLOG_H_

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Integer division and alignment for tiling. A divisor of 0 never traps.
-#ifndef UTIL_MATH_UTIL_H_
-#define UTIL_MATH_UTIL_H_
+#pragma once
 
 #include <algorithm>
 #include <cmath>
@@ -45,5 +44,3 @@ auto IsFloatEqual(T a, T b) -> std::enable_if_t<std::is_floating_point<T>::value
 
 }  // namespace Base
 }  // namespace Ops
-
-#endif  // UTIL_MATH_UTIL_H_

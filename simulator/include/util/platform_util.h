@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Chip facts straight from a tiling context.
-#ifndef UTIL_PLATFORM_UTIL_H_
-#define UTIL_PLATFORM_UTIL_H_
+#pragma once
 
 #include "exe_graph/runtime/tiling_context.h"
 #include "exe_graph/runtime/tiling_parse_context.h"
@@ -49,5 +48,3 @@ uint32_t GetCacheLineSize(const T*) {
 
 }  // namespace Base
 }  // namespace Ops
-
-#endif  // UTIL_PLATFORM_UTIL_H_

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shapes with unknown dims, and axis ranges.
-#ifndef UTIL_SHAPE_UTIL_H_
-#define UTIL_SHAPE_UTIL_H_
+#pragma once
 
 #include "exe_graph/runtime/shape.h"
 
@@ -32,5 +31,3 @@ inline bool IsUnknownShape(const gert::Shape& shape) {
 
 }  // namespace Base
 }  // namespace Ops
-
-#endif  // UTIL_SHAPE_UTIL_H_

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arithmetic that reports overflow.
-#ifndef UTILS_EXTERN_MATH_UTIL_H_
-#define UTILS_EXTERN_MATH_UTIL_H_
+#pragma once
 
 namespace ge {
 
@@ -16,5 +15,3 @@ bool AddOverflow(A a, B b, R& out) {
 }
 
 }  // namespace ge
-
-#endif  // UTILS_EXTERN_MATH_UTIL_H_

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Codes that the runtime layer reports, under CANN's names and values.
-#ifndef ACL_ERROR_CODES_RT_ERROR_CODES_H_
-#define ACL_ERROR_CODES_RT_ERROR_CODES_H_
+#pragma once
 
 #define ACL_RT_SUCCESS 0
 #define ACL_ERROR_RT_PARAM_INVALID 107000
@@ -148,5 +147,3 @@
 #define ACL_ERROR_RT_L3_PORT_ERROR 507914
 #define ACL_ERROR_RT_CCU_TIMEOUT 507915
 #define ACL_ERROR_RT_CCU_EXCEPTION 507916
-
-#endif  // ACL_ERROR_CODES_RT_ERROR_CODES_H_

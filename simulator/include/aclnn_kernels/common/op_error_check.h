@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Argument checks of aclnn functions. Each reports argument, value and what was wanted, then runs
 // its last parameter.
-#ifndef ACLNN_KERNELS_COMMON_OP_ERROR_CHECK_H_
-#define ACLNN_KERNELS_COMMON_OP_ERROR_CHECK_H_
+#pragma once
 
 #include "opdev/common_types.h"
 #include "opdev/data_type_utils.h"
@@ -174,5 +173,3 @@ inline bool CheckNCDimValid(const aclTensor* self, const aclTensor* out) {
           op::ToString(after).GetString(), op::ToString(before).GetString());
   return false;
 }
-
-#endif  // ACLNN_KERNELS_COMMON_OP_ERROR_CHECK_H_

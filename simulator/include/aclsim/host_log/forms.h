@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Names that op_host projects of CANN 8 bring in a common folder of their own, over log/log.h. The build of an operator that comes
 // without that folder finds them here, behind every other folder.
-#ifndef ACLSIM_HOST_LOG_FORMS_H_
-#define ACLSIM_HOST_LOG_FORMS_H_
+#pragma once
 
 #include "log/log.h"
 
@@ -102,5 +101,3 @@
 #ifndef OPS_ERR_IF
 #define OPS_ERR_IF(condition, log, expr) OP_CHECK_IF(condition, log, expr)
 #endif
-
-#endif  // ACLSIM_HOST_LOG_FORMS_H_

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The builders of contexts return this holder.
-#ifndef BASE_CONTEXT_BUILDER_CONTEXT_HOLDER_H_
-#define BASE_CONTEXT_BUILDER_CONTEXT_HOLDER_H_
+#pragma once
 
 #include <memory>
 #include <utility>
@@ -34,5 +33,3 @@ class ContextHolder {
 };
 
 }  // namespace gert
-
-#endif  // BASE_CONTEXT_BUILDER_CONTEXT_HOLDER_H_

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The builders of contexts have this base in common: unit tests make a context with them and call a tiling or inference function.
-#ifndef BASE_CONTEXT_BUILDER_OP_CONTEXT_BUILDER_BASE_H_
-#define BASE_CONTEXT_BUILDER_OP_CONTEXT_BUILDER_BASE_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -50,5 +49,3 @@ class OpContextBuilderBase {
 };
 
 }  // namespace gert
-
-#endif  // BASE_CONTEXT_BUILDER_OP_CONTEXT_BUILDER_BASE_H_

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes the context of a tiling function. What is given by pointer has to outlive the context.
-#ifndef BASE_CONTEXT_BUILDER_OP_TILING_CONTEXT_BUILDER_H_
-#define BASE_CONTEXT_BUILDER_OP_TILING_CONTEXT_BUILDER_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -35,5 +34,3 @@ class OpTilingContextBuilder : public OpContextBuilderBase<OpTilingContextBuilde
 };
 
 }  // namespace gert
-
-#endif  // BASE_CONTEXT_BUILDER_OP_TILING_CONTEXT_BUILDER_H_

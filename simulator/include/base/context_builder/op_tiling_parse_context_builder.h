@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes the context of a tiling-parse function. What is given by pointer has to outlive the context.
-#ifndef BASE_CONTEXT_BUILDER_OP_TILING_PARSE_CONTEXT_BUILDER_H_
-#define BASE_CONTEXT_BUILDER_OP_TILING_PARSE_CONTEXT_BUILDER_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -32,5 +31,3 @@ class OpTilingParseContextBuilder : public OpContextBuilderBase<OpTilingParseCon
 };
 
 }  // namespace gert
-
-#endif  // BASE_CONTEXT_BUILDER_OP_TILING_PARSE_CONTEXT_BUILDER_H_

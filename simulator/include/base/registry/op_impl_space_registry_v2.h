@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Unit tests find an operator's functions here by its type.
-#ifndef BASE_REGISTRY_OP_IMPL_SPACE_REGISTRY_V2_H_
-#define BASE_REGISTRY_OP_IMPL_SPACE_REGISTRY_V2_H_
+#pragma once
 
 #include <memory>
 
@@ -43,5 +42,3 @@ class DefaultOpImplSpaceRegistryV2 {
 };
 
 }  // namespace gert
-
-#endif  // BASE_REGISTRY_OP_IMPL_SPACE_REGISTRY_V2_H_

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Libraries of operators by path.
-#ifndef BASE_REGISTRY_OPP_PACKAGE_UTILS_H_
-#define BASE_REGISTRY_OPP_PACKAGE_UTILS_H_
+#pragma once
 
 #include <utility>
 #include <vector>
@@ -26,5 +25,3 @@ class OppSoDesc {
 };
 
 }  // namespace gert
-
-#endif  // BASE_REGISTRY_OPP_PACKAGE_UTILS_H_

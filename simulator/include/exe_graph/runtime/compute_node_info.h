@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // An operator call has these besides shapes: type, dtypes, formats, attributes, instances
 // per parameter.
-#ifndef EXE_GRAPH_RUNTIME_COMPUTE_NODE_INFO_H_
-#define EXE_GRAPH_RUNTIME_COMPUTE_NODE_INFO_H_
+#pragma once
 
 #include <cstddef>
 #include <vector>
@@ -95,5 +94,3 @@ class ComputeNodeInfo {
 };
 
 }  // namespace gert
-
-#endif  // EXE_GRAPH_RUNTIME_COMPUTE_NODE_INFO_H_

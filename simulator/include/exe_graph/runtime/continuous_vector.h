@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Vectors whose elements follow the header in memory: how attributes and workspace sizes are handed
 // to tiling.
-#ifndef EXE_GRAPH_RUNTIME_CONTINUOUS_VECTOR_H_
-#define EXE_GRAPH_RUNTIME_CONTINUOUS_VECTOR_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -73,5 +72,3 @@ class ContinuousVectorVector {
 };
 
 }  // namespace gert
-
-#endif  // EXE_GRAPH_RUNTIME_CONTINUOUS_VECTOR_H_

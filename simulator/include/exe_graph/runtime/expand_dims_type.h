@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // This says where 1-dims go when a shape is padded to a format's rank.
-#ifndef EXE_GRAPH_RUNTIME_EXPAND_DIMS_TYPE_H_
-#define EXE_GRAPH_RUNTIME_EXPAND_DIMS_TYPE_H_
+#pragma once
 
 #include <cstdint>
 #include <cstring>
@@ -61,5 +60,3 @@ class ExpandDimsType {
 };
 
 }  // namespace gert
-
-#endif  // EXE_GRAPH_RUNTIME_EXPAND_DIMS_TYPE_H_

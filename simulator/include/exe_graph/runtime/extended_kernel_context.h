@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Contexts of tiling and of shape and dtype inference have this base in common.
-#ifndef EXE_GRAPH_RUNTIME_EXTENDED_KERNEL_CONTEXT_H_
-#define EXE_GRAPH_RUNTIME_EXTENDED_KERNEL_CONTEXT_H_
+#pragma once
 
 #include <utility>
 #include <vector>
@@ -108,5 +107,3 @@ class ExtendedKernelContext : public KernelContext {
 };
 
 }  // namespace gert
-
-#endif  // EXE_GRAPH_RUNTIME_EXTENDED_KERNEL_CONTEXT_H_

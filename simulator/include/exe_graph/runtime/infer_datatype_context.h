@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Context of a dtype inference function.
-#ifndef EXE_GRAPH_RUNTIME_INFER_DATATYPE_CONTEXT_H_
-#define EXE_GRAPH_RUNTIME_INFER_DATATYPE_CONTEXT_H_
+#pragma once
 
 #include "exe_graph/runtime/extended_kernel_context.h"
 
@@ -36,5 +35,3 @@ class InferDataTypeContext : public ExtendedKernelContext {
 };
 
 }  // namespace gert
-
-#endif  // EXE_GRAPH_RUNTIME_INFER_DATATYPE_CONTEXT_H_

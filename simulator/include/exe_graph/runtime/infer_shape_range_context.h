@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shape ranges belong to graph mode, which the simulator does not have: it calls none of these functions, but unit tests of
 // op_host do, with ranges of their own.
-#ifndef EXE_GRAPH_RUNTIME_INFER_SHAPE_RANGE_CONTEXT_H_
-#define EXE_GRAPH_RUNTIME_INFER_SHAPE_RANGE_CONTEXT_H_
+#pragma once
 
 #include "exe_graph/runtime/extended_kernel_context.h"
 #include "exe_graph/runtime/range.h"
@@ -46,5 +45,3 @@ class InferShapeRangeContext : public ExtendedKernelContext {
 };
 
 }  // namespace gert
-
-#endif  // EXE_GRAPH_RUNTIME_INFER_SHAPE_RANGE_CONTEXT_H_

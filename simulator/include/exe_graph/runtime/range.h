@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // gert::Range: the least and the greatest of something, by pointer.
-#ifndef EXE_GRAPH_RUNTIME_RANGE_H_
-#define EXE_GRAPH_RUNTIME_RANGE_H_
+#pragma once
 
 namespace gert {
 
@@ -26,5 +25,3 @@ class Range {
 };
 
 }  // namespace gert
-
-#endif  // EXE_GRAPH_RUNTIME_RANGE_H_

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attribute values of one operator call, in the order of the op definition.
-#ifndef EXE_GRAPH_RUNTIME_RUNTIME_ATTRS_H_
-#define EXE_GRAPH_RUNTIME_RUNTIME_ATTRS_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -97,5 +96,3 @@ class RuntimeAttrs {
 };
 
 }  // namespace gert
-
-#endif  // EXE_GRAPH_RUNTIME_RUNTIME_ATTRS_H_

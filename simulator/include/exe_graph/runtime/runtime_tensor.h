@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // gert::Tensor: shape, format, dtype and, for value-dependent inputs, host data. TensorV2 adds
 // strides and offset.
-#ifndef EXE_GRAPH_RUNTIME_RUNTIME_TENSOR_H_
-#define EXE_GRAPH_RUNTIME_RUNTIME_TENSOR_H_
+#pragma once
 
 #include "exe_graph/runtime/storage_format.h"
 #include "exe_graph/runtime/storage_shape.h"
@@ -88,5 +87,3 @@ class TensorV2 : public Tensor {
 };
 
 }  // namespace gert
-
-#endif  // EXE_GRAPH_RUNTIME_RUNTIME_TENSOR_H_

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // gert::Shape: up to 25 dims by value; no dims is a scalar.
-#ifndef EXE_GRAPH_RUNTIME_SHAPE_H_
-#define EXE_GRAPH_RUNTIME_SHAPE_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -64,5 +63,3 @@ struct Shape {
 };
 
 }  // namespace gert
-
-#endif  // EXE_GRAPH_RUNTIME_SHAPE_H_

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A tensor's format as the user sees it and as memory holds it.
-#ifndef EXE_GRAPH_RUNTIME_STORAGE_FORMAT_H_
-#define EXE_GRAPH_RUNTIME_STORAGE_FORMAT_H_
+#pragma once
 
 #include "exe_graph/runtime/expand_dims_type.h"
 #include "graph/types.h"
@@ -35,5 +34,3 @@ struct StorageFormat {
 };
 
 }  // namespace gert
-
-#endif  // EXE_GRAPH_RUNTIME_STORAGE_FORMAT_H_

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A tensor's shape as the user sees it (origin) and as memory holds it (storage).
-#ifndef EXE_GRAPH_RUNTIME_STORAGE_SHAPE_H_
-#define EXE_GRAPH_RUNTIME_STORAGE_SHAPE_H_
+#pragma once
 
 #include "exe_graph/runtime/shape.h"
 
@@ -32,5 +31,3 @@ struct StorageShape {
 };
 
 }  // namespace gert
-
-#endif  // EXE_GRAPH_RUNTIME_STORAGE_SHAPE_H_

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // gert::Stride: strides of a view, in elements.
-#ifndef EXE_GRAPH_RUNTIME_STRIDE_H_
-#define EXE_GRAPH_RUNTIME_STRIDE_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -46,5 +45,3 @@ struct Stride {
 };
 
 }  // namespace gert
-
-#endif  // EXE_GRAPH_RUNTIME_STRIDE_H_

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Address, size and placement of a tensor's bytes. Never owns them.
-#ifndef EXE_GRAPH_RUNTIME_TENSOR_DATA_H_
-#define EXE_GRAPH_RUNTIME_TENSOR_DATA_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -51,5 +50,3 @@ class TensorData {
 };
 
 }  // namespace gert
-
-#endif  // EXE_GRAPH_RUNTIME_TENSOR_DATA_H_

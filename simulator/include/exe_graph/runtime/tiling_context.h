@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Context of a tiling function.
-#ifndef EXE_GRAPH_RUNTIME_TILING_CONTEXT_H_
-#define EXE_GRAPH_RUNTIME_TILING_CONTEXT_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -96,5 +95,3 @@ class TilingContext : public ExtendedKernelContext {
 };
 
 }  // namespace gert
-
-#endif  // EXE_GRAPH_RUNTIME_TILING_CONTEXT_H_

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The buffer that tiling fills and the kernel reads.
-#ifndef EXE_GRAPH_RUNTIME_TILING_DATA_H_
-#define EXE_GRAPH_RUNTIME_TILING_DATA_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -76,5 +75,3 @@ TilingData& operator<<(TilingData& out, const T& data) {
 }
 
 }  // namespace gert
-
-#endif  // EXE_GRAPH_RUNTIME_TILING_DATA_H_

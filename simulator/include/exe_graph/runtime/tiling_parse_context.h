@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Context of a tiling-parse function, which fills an operator's compile info once per SoC.
-#ifndef EXE_GRAPH_RUNTIME_TILING_PARSE_CONTEXT_H_
-#define EXE_GRAPH_RUNTIME_TILING_PARSE_CONTEXT_H_
+#pragma once
 
 #include "exe_graph/runtime/extended_kernel_context.h"
 
@@ -24,5 +23,3 @@ class TilingParseContext : public ExtendedKernelContext {
 };
 
 }  // namespace gert
-
-#endif  // EXE_GRAPH_RUNTIME_TILING_PARSE_CONTEXT_H_

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Names of data types and formats.
-#ifndef GRAPH_UTILS_TYPE_UTILS_H_
-#define GRAPH_UTILS_TYPE_UTILS_H_
+#pragma once
 
 #include <string>
 
@@ -29,5 +28,3 @@ class TypeUtils {
 };
 
 }  // namespace ge
-
-#endif  // GRAPH_UTILS_TYPE_UTILS_H_

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shape inference of broadcasting operators.
-#ifndef OP_COMMON_OP_HOST_INFERSHAPE_BROADCAST_UTIL_H_
-#define OP_COMMON_OP_HOST_INFERSHAPE_BROADCAST_UTIL_H_
+#pragma once
 
 #include <cstddef>
 #include <vector>
@@ -21,5 +20,3 @@ bool BroadcastShape(const std::vector<const gert::Shape*>& shapes, gert::Shape* 
 
 }  // namespace Base
 }  // namespace Ops
-
-#endif  // OP_COMMON_OP_HOST_INFERSHAPE_BROADCAST_UTIL_H_

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shape inference that many operators share.
-#ifndef OP_COMMON_OP_HOST_INFERSHAPE_ELEWISE_UTIL_H_
-#define OP_COMMON_OP_HOST_INFERSHAPE_ELEWISE_UTIL_H_
+#pragma once
 
 #include "exe_graph/runtime/infer_shape_context.h"
 #include "graph/error_codes.h"
@@ -14,5 +13,3 @@ ge::graphStatus InferShape4Elewise(gert::InferShapeContext* context);
 
 }  // namespace Base
 }  // namespace Ops
-
-#endif  // OP_COMMON_OP_HOST_INFERSHAPE_ELEWISE_UTIL_H_

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shape inference of reductions.
-#ifndef OP_COMMON_OP_HOST_INFERSHAPE_REDUCE_UTIL_H_
-#define OP_COMMON_OP_HOST_INFERSHAPE_REDUCE_UTIL_H_
+#pragma once
 
 #include <algorithm>
 #include <cstdint>
@@ -67,5 +66,3 @@ OPBASE_API ge::graphStatus InferShape4Reduce(gert::InferShapeContext* context);
 
 }  // namespace Base
 }  // namespace Ops
-
-#endif  // OP_COMMON_OP_HOST_INFERSHAPE_REDUCE_UTIL_H_

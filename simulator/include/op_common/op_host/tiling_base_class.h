@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The steps of a tiling function as virtual functions of a class.
-#ifndef OP_COMMON_OP_HOST_TILING_BASE_CLASS_H_
-#define OP_COMMON_OP_HOST_TILING_BASE_CLASS_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -134,5 +133,3 @@ class TilingBaseClass {
 
 }  // namespace Base
 }  // namespace Ops
-
-#endif  // OP_COMMON_OP_HOST_TILING_BASE_CLASS_H_

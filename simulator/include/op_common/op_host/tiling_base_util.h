@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Questions that many tiling functions ask.
-#ifndef OP_COMMON_OP_HOST_TILING_BASE_UTIL_H_
-#define OP_COMMON_OP_HOST_TILING_BASE_UTIL_H_
+#pragma once
 
 #include "platform/soc_spec.h"
 #include "register/op_impl_registry.h"
@@ -18,5 +17,3 @@ const gert::Shape& EnsureNotScalar(const gert::Shape& shape);
 
 }  // namespace Base
 }  // namespace Ops
-
-#endif  // OP_COMMON_OP_HOST_TILING_BASE_UTIL_H_

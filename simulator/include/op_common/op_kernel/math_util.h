@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Integer division and alignment for kernels. Sums are wider than the operands, so they do not wrap.
-#ifndef OP_COMMON_OP_KERNEL_MATH_UTIL_H_
-#define OP_COMMON_OP_KERNEL_MATH_UTIL_H_
+#pragma once
 
 #include "kernel_operator.h"
 
@@ -30,5 +29,3 @@ __aicore__ inline T CeilAlign(T a, T b) {
 
 }  // namespace Base
 }  // namespace Ops
-
-#endif  // OP_COMMON_OP_KERNEL_MATH_UTIL_H_

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sizes of the chip for kernels.
-#ifndef OP_COMMON_OP_KERNEL_PLATFORM_UTIL_H_
-#define OP_COMMON_OP_KERNEL_PLATFORM_UTIL_H_
+#pragma once
 
 #include "kernel_operator.h"
 
@@ -13,5 +12,3 @@ __aicore__ inline constexpr uint32_t GetVRegSize() { return 256; }
 
 }  // namespace Base
 }  // namespace Ops
-
-#endif  // OP_COMMON_OP_KERNEL_PLATFORM_UTIL_H_

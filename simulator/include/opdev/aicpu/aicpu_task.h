@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // AI CPU operators. The simulator has no AI CPU, so adding such a task is error 561003 with a
 // message.
-#ifndef OPDEV_AICPU_AICPU_TASK_H_
-#define OPDEV_AICPU_AICPU_TASK_H_
+#pragma once
 
 #include <initializer_list>
 #include <string>
@@ -33,5 +32,3 @@ class AicpuTaskSpace {
 #define ADD_TO_LAUNCHER_LIST_AICPU(KERNEL_NAME, attrNames, ...) \
   (op::internal::Unused(space, attrNames, ##__VA_ARGS__),       \
    op::internal::RefuseAiCpuTask(#KERNEL_NAME))
-
-#endif  // OPDEV_AICPU_AICPU_TASK_H_

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // PlatformAscendC: what tiling asks about the chip.
-#ifndef TILING_PLATFORM_PLATFORM_ASCENDC_H_
-#define TILING_PLATFORM_PLATFORM_ASCENDC_H_
+#pragma once
 
 #include <cstdint>
 
@@ -96,5 +95,3 @@ class PlatformAscendCManager {
 };
 
 }  // namespace platform_ascendc
-
-#endif  // TILING_PLATFORM_PLATFORM_ASCENDC_H_

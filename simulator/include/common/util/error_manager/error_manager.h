@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The reports of earlier releases: see base/err_msg.h.
-#ifndef COMMON_UTIL_ERROR_MANAGER_ERROR_MANAGER_H_
-#define COMMON_UTIL_ERROR_MANAGER_ERROR_MANAGER_H_
+#pragma once
 
 #include <cinttypes>
 #include <cstdlib>
@@ -75,5 +74,3 @@ class ErrorManager {
   error_message::ReportInnerError(__FILE__, &__FUNCTION__[0], __LINE__, error_code, fmt, \
                                   ##__VA_ARGS__)
 #define REPORT_CALL_ERROR REPORT_INNER_ERROR
-
-#endif  // COMMON_UTIL_ERROR_MANAGER_ERROR_MANAGER_H_

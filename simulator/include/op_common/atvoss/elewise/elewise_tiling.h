@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The templates of this library are for architecture 3510 and not in the simulator. Their names are, as headers that sources for
 // several architectures share say them; a source that uses one does not compile here.
-#ifndef OP_COMMON_ATVOSS_ELEWISE_ELEWISE_TILING_H_
-#define OP_COMMON_ATVOSS_ELEWISE_ELEWISE_TILING_H_
+#pragma once
 
 #include "log/log.h"
 #include "op_common/op_host/util/math_util.h"
@@ -26,5 +25,3 @@ inline const gert::Shape& EnsureNotScalar(const gert::Shape& shape) {
 
 }  // namespace Base
 }  // namespace Ops
-
-#endif  // OP_COMMON_ATVOSS_ELEWISE_ELEWISE_TILING_H_

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ops::Base::bfloat16.
-#ifndef OP_COMMON_OP_HOST_UTIL_BFLOAT16_H_
-#define OP_COMMON_OP_HOST_UTIL_BFLOAT16_H_
+#pragma once
 
 #include "opdev/bfloat16.h"
 
@@ -14,5 +13,3 @@ using complex128 = op::complex128;
 
 }  // namespace Base
 }  // namespace Ops
-
-#endif  // OP_COMMON_OP_HOST_UTIL_BFLOAT16_H_

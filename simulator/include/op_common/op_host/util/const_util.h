@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Values of host tensors that tiling and inference depend on.
-#ifndef OP_COMMON_OP_HOST_UTIL_CONST_UTIL_H_
-#define OP_COMMON_OP_HOST_UTIL_CONST_UTIL_H_
+#pragma once
 
 #include <cstdint>
 
@@ -87,5 +86,3 @@ bool GetConstIntToShape(const ContextType* context, int64_t inputIdx, gert::Shap
 
 }  // namespace Base
 }  // namespace Ops
-
-#endif  // OP_COMMON_OP_HOST_UTIL_CONST_UTIL_H_

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ops::Base::fp16_t: as op::fp16_t, but an uint16_t stands for the bits of a half.
-#ifndef OP_COMMON_OP_HOST_UTIL_FP16_H_
-#define OP_COMMON_OP_HOST_UTIL_FP16_H_
+#pragma once
 
 #include <cmath>
 #include <cstdint>
@@ -32,5 +31,3 @@ struct fp16_t {
 
 }  // namespace Base
 }  // namespace Ops
-
-#endif  // OP_COMMON_OP_HOST_UTIL_FP16_H_
