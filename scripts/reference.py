@@ -172,15 +172,13 @@ def unknowns() -> str:
 
 def restrictions() -> str:
     """What the device API's pages ask for, and which check finds it."""
-    rules = tomllib.loads((ROOT / "simulator/src/restrictions.toml").read_text(encoding="utf-8"))[
-        "rule"
-    ]
+    families: dict[str, list[dict[str, str]]] = tomllib.loads(
+        (ROOT / "simulator/src/restrictions.toml").read_text(encoding="utf-8")
+    )
     findings = (ROOT / "docs/reference/findings.md").read_text(encoding="utf-8")
     # Kinds without an example have no section of their own.
     anchors = dict(re.findall(r"^\| \[([a-z0-9-]+)\]\(#([a-z0-9-]+)\)", findings, re.M))
-    families: dict[str, list[dict[str, str]]] = {}
-    for rule in rules:
-        families.setdefault(rule["family"], []).append(rule)
+    rules = [rule for rows in families.values() for rule in rows]
     checked = sum("finds" in rule for rule in rules)
     parts = [
         f"# What the pages ask for\n\n{_HEAD}",

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""simulator/src/restrictions.toml: a rule that is called checked has a kind and a test."""
+"""simulator/src/restrictions.toml: a rule that is called checked has a kind and a test. A rule of
+an instruction on UB has the page that the instruction's row in instructions.def has.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +18,16 @@ else:
     import tomli as tomllib
 
 ROOT = Path(__file__).resolve().parents[2]
-RULES: list[dict[str, str]] = tomllib.loads(
+sys.path.insert(0, str(ROOT / "simulator" / "src"))
+
+import instruction_table  # noqa: E402
+
+FAMILIES: dict[str, list[dict[str, str]]] = tomllib.loads(
     (ROOT / "simulator/src/restrictions.toml").read_text(encoding="utf-8")
-)["rule"]
+)
+RULES = [{"family": family, **rule} for family, rules in FAMILIES.items() for rule in rules]
+ON_UB = "基础API/Memory矢量计算/"
+PAGES = {row.name: row.page for row in instruction_table.rows() if row.page}
 
 
 def faults_of(rule: dict[str, str]) -> list[str]:
@@ -28,6 +37,10 @@ def faults_of(rule: dict[str, str]) -> list[str]:
     if set(rule) not in (checked, unchecked) or not all(rule.values()):
         return [f"fields {sorted(rule)}"]
     wrong = [] if rule["page"].endswith(".md") else [f"page {rule['page']}"]
+    instruction = rule["page"].rpartition("/")[2].removesuffix(".md")
+    told_by_row = PAGES.get(instruction, rule["page"])
+    if rule["page"].startswith(ON_UB) and rule["page"] != told_by_row:
+        wrong.append(f"{instruction} has the page {told_by_row}")
     if "unchecked" in rule:
         return wrong
     if rule["finds"] not in KINDS:
@@ -51,7 +64,13 @@ def test_no_rule_stands_twice() -> None:
 
 @pytest.mark.parametrize(
     "change",
-    [{"finds": "no-such-kind"}, {"test": "sim/nowhere.py:x"}, {"rule": ""}, {"unchecked": "also"}],
+    [
+        {"finds": "no-such-kind"},
+        {"test": "sim/nowhere.py:x"},
+        {"rule": ""},
+        {"unchecked": "also"},
+        {"page": f"{ON_UB}elsewhere/Add.md"},
+    ],
 )
 def test_a_wrong_row_is_seen(change: dict[str, str]) -> None:
     row = next(rule for rule in RULES if "finds" in rule)
