@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# From a bare checkout to a precision table: environment, build, standard cases, report.
+# From a bare checkout to a wheel and a precision table: environment, build, wheel, standard cases, report.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
@@ -8,15 +8,16 @@ usage() {
   cat <<'TEXT'
 Usage: scripts/build.sh [options]
 
-Sets up .venv, builds the simulator and the operators, runs each operator over its standard cases against golden data,
-prints the precision table and writes report/precision.json. A second run rebuilds only what changed.
+Sets up .venv, builds the simulator and the operators and makes a wheel of them in dist. Then it runs each operator over
+its standard cases against golden data, prints the precision table and writes report/precision.json. A second run does
+only what changed. After it: source .venv/bin/activate, or in another environment pip install dist/*.whl.
 
   --ops A,B         only these operators, e.g. softmax_grad (default: all)
   --soc NAME        simulated SoC (default: $ACLGRAD_SOC or Ascend910B2); with --device npu the SoC to compile for
   --device sim|npu  npu: build with the CANN toolkit of ASCEND_HOME_PATH, run the cases on the NPU (default: sim)
   --debug           compile without optimisation, for gdb
   --fast            shorter case grid
-  --no-test         build only
+  --no-test         build only: no wheel, no cases
   --pkg             build, then make the installer dist/custom_opp_<vendor>_linux-<arch>.run instead of running the cases
   --vendor NAME     vendor folder of the installer (default: aclgrad)
   --jobs N          parallel compilations (default: Ninja's choice)
@@ -67,8 +68,15 @@ source <CANN>/set_env.sh, or leave --device out to build for the simulator"
   *) fail "--device: got $device, want sim or npu. Next: scripts/build.sh --help" ;;
 esac
 
+# A wheel holds all operators, optimised, for the simulator.
+make_wheel=0
+if ((run_tests && !make_package && !${#ops[@]})) && [[ $device == sim && " ${build[*]} " != *" --debug "* ]]; then
+  make_wheel=1
+fi
+
 need_compiler
 set_up test
+((!make_wheel)) || set_up wheel
 if [[ $device == npu ]]; then
   # The cases run with what was just built, whatever is installed.
   log=$("$venv/bin/aclgrad" build "${ops[@]}" "${build[@]}" | tee /dev/stderr)
@@ -80,5 +88,6 @@ fi
 if ((make_package)); then
   "$venv/bin/aclgrad" package "${package[@]}" "${vendor[@]}" --output "$root/dist"
 elif ((run_tests)); then
+  ((!make_wheel)) || "$venv/bin/python" "$root/scripts/wheel.py" --of-build
   "$venv/bin/aclgrad" test "${ops[@]}" "${test[@]}" --report "$root/report"
 fi

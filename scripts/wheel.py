@@ -107,17 +107,20 @@ def build(arch: str, source: Path) -> Path:
     return folder / "toolkit"
 
 
-def wheels(arch: str, source: Path, toolkit: Path, output: Path) -> tuple[Path, Path]:
-    """Make the wheel and the one of its debug information."""
+def wheels(
+    arch: str, source: Path, toolkit: Path, output: Path, *, debug: bool = True
+) -> list[Path]:
+    """Make the wheel, and with ``debug`` the one of its debug information."""
     epoch = commit_time(source)
     with tempfile.TemporaryDirectory(prefix="aclgrad-wheel-") as place:
         made = Path(place)
         settings = {
             "cmake.define.ACLGRAD_PREBUILT": toolkit,
             "cmake.define.ACLGRAD_OBJCOPY": shutil.which(objcopy_of(arch)),
-            "cmake.define.ACLGRAD_DEBUG_FILES": made / "debug",
             "build-dir": made / "build",
         }
+        if debug:
+            settings["cmake.define.ACLGRAD_DEBUG_FILES"] = made / "debug"
         options = ["--disable-pip-version-check", "--no-deps", "--no-build-isolation"]
         options += [word for name, value in settings.items() for word in ("-C", f"{name}={value}")]
         # The tag of a wheel for another machine, as that machine's Python would have it.
@@ -145,11 +148,28 @@ def wheels(arch: str, source: Path, toolkit: Path, output: Path) -> tuple[Path, 
                 if not item.is_dir()
             }
         write_wheel(wheel, files, epoch)
-        debug = _debug_wheel(wheel, made / "debug", epoch)
-    if wheel.stat().st_size > MOST_BYTES:
-        size = wheel.stat().st_size
-        raise WheelError(f"{wheel.name} has {size:,} bytes, at most {MOST_BYTES:,} are allowed")
-    return wheel, debug
+        files_made = [wheel, *([_debug_wheel(wheel, made / "debug", epoch)] if debug else [])]
+    return files_made
+
+
+def of_checkout(output: Path) -> Path | None:
+    """Make the wheel of what `aclgrad build` has built in this checkout, and remove the earlier one
+    of this machine; nothing when that one is newer than all that goes into it.
+    """
+    arch, toolkit = platform.machine(), ROOT / "build/sim/toolkit"
+    others = sorted(output.glob(f"aclgrad-*_{arch}.whl"))
+    parts = [toolkit, ROOT / "python"]
+    sources = [ROOT / name for name in ("pyproject.toml", "README.md", "CMakeLists.txt")]
+    sources += [path for part in parts for path in part.rglob("*") if path.suffix != ".pyc"]
+    newest = max(path.lstat().st_mtime for path in sources if not path.is_dir())
+    if len(others) == 1 and others[0].stat().st_mtime > newest:
+        return None
+    with tempfile.TemporaryDirectory(prefix="aclgrad-wheel-") as place:
+        (made,) = wheels(arch, ROOT, toolkit, Path(place), debug=False)
+        for other in others:
+            other.unlink()
+        output.mkdir(parents=True, exist_ok=True)
+        return Path(shutil.move(made, output / made.name))
 
 
 def retagged(wheel: Path, tag: str) -> Path:
@@ -227,7 +247,10 @@ def make(arch: str, source: Path, output: Path) -> list[Path]:
     say(f"{arch}: building")
     toolkit = build(arch, source)
     say(f"{arch}: packing")
-    made = [*wheels(arch, source, toolkit, output), installer(arch, source, toolkit, output)]
+    made = wheels(arch, source, toolkit, output)
+    if (size := made[0].stat().st_size) > MOST_BYTES:
+        raise WheelError(f"{made[0].name} has {size:,} bytes, at most {MOST_BYTES:,} are allowed")
+    made.append(installer(arch, source, toolkit, output))
     for path in made:
         digest = hashlib.sha256(path.read_bytes()).hexdigest()
         say(f"  {path.name}: {path.stat().st_size / 1e6:.1f} MB, sha256 {digest[:16]}")
@@ -267,7 +290,16 @@ def main() -> int:
     parser.add_argument("--output", type=Path, default=ROOT / "dist")
     parser.add_argument("--no-prove", action="store_true")
     parser.add_argument("--twice", action="store_true")
+    parser.add_argument("--of-build", action="store_true")
     options = parser.parse_args()
+    if options.of_build:
+        try:
+            wheel = of_checkout(options.output.resolve())
+        except WheelError as error:
+            print(f"error: {error}", file=sys.stderr)
+            return 1
+        print(f"wheel: {wheel}" if wheel else "wheel: up to date")
+        return 0
     arches = options.arch or sorted({platform.machine(), "aarch64"}, key=platform.machine().__ne__)
     try:
         for arch in arches:

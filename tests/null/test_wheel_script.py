@@ -51,6 +51,42 @@ def test_what_differs_is_named(tmp_path: Path) -> None:
     assert "a/more" in wheel.difference(one, other)
 
 
+def test_a_checkout_has_one_wheel_of_what_was_built(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is packed twice; what was edited is packed anew, and the older wheel goes."""
+    source, dist = tmp_path / "source", tmp_path / "dist"
+    parts = (
+        "pyproject.toml",
+        "README.md",
+        "CMakeLists.txt",
+        "build/sim/toolkit/a.so",
+        "python/a.py",
+    )
+    for name in parts:
+        (source / name).parent.mkdir(parents=True, exist_ok=True)
+        (source / name).write_text("")
+    versions = iter(("1", "2", "3"))
+
+    def packed(arch: str, of: Path, toolkit: Path, output: Path, *, debug: bool) -> list[Path]:
+        assert of == source and toolkit == source / "build/sim/toolkit" and not debug
+        made = output / f"aclgrad-{next(versions)}-py3-none-linux_{arch}.whl"
+        made.write_text("")
+        return [made]
+
+    monkeypatch.setattr(wheel, "ROOT", source)
+    monkeypatch.setattr(wheel, "wheels", packed)
+    first = wheel.of_checkout(dist)
+    assert first is not None and first.is_file()
+    assert wheel.of_checkout(dist) is None
+    for name in parts:
+        os.utime(source / name, (1, 1))
+    later = first.stat().st_mtime + 1
+    os.utime(source / "python/a.py", (later, later))
+    second = wheel.of_checkout(dist)
+    assert second is not None and list(dist.iterdir()) == [second] != [first]
+
+
 def test_the_comparison_fails() -> None:
     same: dict[str, list[object]] = {"t[1]": [64, "ab"], "t[2]": [8, "cd"]}
     assert wheel_proof.compared(same, same).startswith("72 bytes of results in 2 tests")
