@@ -129,7 +129,7 @@ def unknowns() -> str:
     """The register of what nobody has told us."""
     register = json.loads((ROOT / "simulator/src/unknowns.json").read_text(encoding="utf-8"))
     parts = [
-        f"# What nobody has told us\n\n{_HEAD}",
+        f"# Open hardware questions\n\n{_HEAD}",
         "The documents leave some things open, and no board has run these kernels. Each choice\n"
         "of the simulator and each cost of its timing model is a row here: what it rests on, the\n"
         "probe that asks a board for it ([`aclgrad calibrate`](../calibration.md)), and what\n"
@@ -181,7 +181,7 @@ def restrictions() -> str:
     rules = [rule for rows in families.values() for rule in rows]
     checked = sum("finds" in rule for rule in rules)
     parts = [
-        f"# What the pages ask for\n\n{_HEAD}",
+        f"# Rules of the documents\n\n{_HEAD}",
         f"Restrictions that the public pages of the device API state for Atlas A2 and A3, the\n"
         f"inference series and the training series: {checked} of {len(rules)} are checked. A row\n"
         "names the page below `docs/zh/api/SIMD-API` of asc-devkit, the kind of the\n"

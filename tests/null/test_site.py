@@ -55,9 +55,8 @@ def test_pictures_are_made_by_a_script_and_shown() -> None:
         re.findall(r'^    "([\w.]+)": Picture\(', (ROOT / "scripts/pictures.py").read_text(), re.M)
     )
     assert {path.name for path in (DOCS / "pictures").glob("*.png")} == made
-    for readme in ("README.md", "README.zh.md"):
-        shown = re.findall(r"!\[[^\]]+\]\(docs/pictures/([\w.]+)\)", (ROOT / readme).read_text())
-        assert set(shown) == made
+    pages = "".join(path.read_text() for path in [ROOT / "README.md", *DOCS.rglob("*.md")])
+    assert made == set(re.findall(r"!\[[^\]]+\]\([./\w]*pictures/([\w.]+png)\)", pages))
 
 
 def test_docs_script_finds_the_maker_of_derived_pages() -> None:
