@@ -39,7 +39,7 @@ def complete() -> None:
     from aclgrad_torch_npu import first_calls, refusals, simulator
 
     first_calls.make()
-    simulator.name_launches()
+    simulator.know_launches()
     refusals.install()
     # It registers itself, also where its own import of torch is what loads torch_npu.
     importlib.import_module("aclgrad_torch_npu.fallback")

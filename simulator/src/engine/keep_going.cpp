@@ -4,12 +4,19 @@
 #include <algorithm>
 
 #include "engine/core.h"
+#include "engine/going_on.h"
+#include "findings/levels.h"
 
 namespace aclsim {
 
 namespace {
 
 constexpr size_t kMostFaults = 1000;  // of one core; further ones are counted into the last
+
+bool EndsCore(const std::string& kind, const std::vector<void*>& stack) {
+  return !GoesOnAfterErrors() &&
+         (!AnyTolerated() || LevelOf(kind, FindKernelLine(stack).file) == Level::kError);
+}
 
 }  // namespace
 
@@ -32,7 +39,8 @@ void SkipFault(KernelFault&& fault, std::string how) {
 }
 
 void Core::GoOn(KernelFault fault, std::string how) {
-  if (!keepGoing) {
+  if (!keepGoing ||
+      EndsCore(fault.kind, runningSite != 0 ? sites.Stack(runningSite) : fault.stack)) {
     throw fault;
   }
   progress.Issued();  // a loop of faults is none that does nothing

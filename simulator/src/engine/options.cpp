@@ -10,6 +10,8 @@
 #include <sstream>
 #include <string_view>
 
+#include "engine/going_on.h"
+#include "findings/levels.h"
 #include "host/fork.h"
 
 namespace aclsim {
@@ -72,10 +74,12 @@ bool AutoSync() {
 
 void SetAutoSync(bool on) { autoSync = on ? 1 : 0; }
 
-bool KeepGoing() {
+bool GoesOnAfterErrors() {
   const int on = keepGoing;
   return on < 0 ? !CheckedMode() : on != 0;
 }
+
+bool KeepGoing() { return GoesOnAfterErrors() || AnyTolerated(); }
 
 void SetKeepGoing(std::optional<bool> on) { keepGoing = on ? static_cast<int>(*on) : -1; }
 

@@ -7,8 +7,8 @@
 #include <cstdlib>
 #include <deque>
 #include <mutex>
-#include <optional>
 
+#include "findings/levels.h"
 #include "findings/printed_findings.h"
 #include "host/fork.h"
 #include "host/report_file.h"
@@ -22,43 +22,19 @@ constexpr size_t kMostFindings = 10000;  // further ones are counted into the la
 struct Found {
   std::mutex mutex;
   std::vector<Finding> findings;
+  std::vector<Level> levels;  // what each counts as
 };
 PerProcess<Found> found;
 std::atomic<bool> printing{false};
 
 constexpr size_t kMostSaid = 64;  // that are remembered
 
-struct Shown {
-  // A child prints what its parent asked for. A fork waits for a thread that changes it.
-  static Shown* AfterFork(const Shown& parent) {
-    auto* const own = new Shown;
-    own->set = parent.set;
-    return own;
-  }
-
+// A child has printed nothing yet.
+struct Printed {
   std::mutex mutex;
-  std::optional<std::string> set;
   std::deque<std::string> said;
 };
-PerProcess<Shown> shown;
-
-// Not "off", for this kind or for all.
-bool Shows(const std::string& text, const std::string& kind) {
-  bool all = true;
-  for (size_t at = 0; at <= text.size();) {
-    const size_t end = std::min(text.find(',', at), text.size());
-    const std::string word = text.substr(at, end - at);
-    if (word == kind + "=off") {
-      return false;
-    }
-    if (word == kind + "=error" || word == kind + "=warn") {
-      return true;
-    }
-    all = all && word != "off";
-    at = end + 1;
-  }
-  return all;
-}
+PerProcess<Printed> printed;
 
 // aclFinalize and the end of a block say these themselves.
 bool SaidElsewhere(const Finding& finding) {
@@ -166,7 +142,16 @@ std::string FindingText(const Finding& finding) {
   return text;
 }
 
-std::string FindingJson(const Finding& finding) {
+namespace {
+
+const char* SeverityName(const Finding& finding, Level level) {
+  if (finding.severity == Severity::kHint) {
+    return "hint";
+  }
+  return level == Level::kError ? "error" : level == Level::kWarn ? "warning" : "off";
+}
+
+std::string Json(const Finding& finding, Level level) {
   std::string related;
   for (const Place& place : finding.related) {
     related += related.empty() ? "" : ",";
@@ -177,7 +162,7 @@ std::string FindingJson(const Finding& finding) {
       "\"buffer\":%s,\"begin\":%llu,\"end\":%llu,\"at\":%s,\"related\":[%s],\"detail\":%s,"
       "\"advice\":%s,\"soc\":%s,\"tiling\":%s,\"tilingKey\":%llu,\"count\":%llu,\"goesOn\":%s,"
       "\"afterFault\":%s,%s\"text\":%s}",
-      JsonQuoted(finding.kind).c_str(), finding.severity == Severity::kHint ? "hint" : "error",
+      JsonQuoted(finding.kind).c_str(), SeverityName(finding, level),
       JsonQuoted(finding.op).c_str(), static_cast<long long>(finding.core), finding.blockDim,
       JsonQuoted(finding.space).c_str(), JsonQuoted(finding.buffer).c_str(),
       static_cast<unsigned long long>(finding.begin), static_cast<unsigned long long>(finding.end),
@@ -189,6 +174,31 @@ std::string FindingJson(const Finding& finding) {
       finding.timeline.empty() ? "" : ("\"timeline\":" + finding.timeline + ",").c_str(),
       JsonQuoted(FindingText(finding)).c_str());
 }
+
+void Print(const Finding& finding, Level level) {
+  if (level == Level::kWarn) {
+    const SourceLine& line = finding.at.line;
+    std::fprintf(stderr, "aclgrad: warning [%s]%s%s%s: %s\n", finding.kind.c_str(),
+                 finding.op.empty() ? "" : " in ", finding.op.c_str(),
+                 line.line > 0 ? Format(" at %s:%d", line.file.c_str(), line.line).c_str() : "",
+                 finding.detail.c_str());
+  }
+  if (level != Level::kError || SaidElsewhere(finding)) {
+    return;
+  }
+  const std::string text = FindingText(finding);
+  std::fprintf(stderr, "aclgrad: %s\n", text.c_str());
+  // The stream's failure does not print it once more.
+  const std::lock_guard<std::mutex> lock(printed->mutex);
+  if (printed->said.size() >= kMostSaid) {
+    printed->said.pop_front();
+  }
+  printed->said.push_back(text);
+}
+
+}  // namespace
+
+std::string FindingJson(const Finding& finding) { return Json(finding, Level::kError); }
 
 void MergeFinding(std::vector<Finding>* findings, Finding finding) {
   for (Finding& known : *findings) {
@@ -206,29 +216,26 @@ void MergeFinding(std::vector<Finding>* findings, Finding finding) {
 }
 
 void ReportFinding(Finding finding) {
-  auto& [mutex, findings] = *found;
+  const Level level = LevelOf(finding.kind, finding.at.line.file);
+  ReportFinding(std::move(finding), level);
+}
+
+void ReportFinding(Finding finding, Level level) {
+  auto& [mutex, findings, levels] = *found;
   const std::lock_guard<std::mutex> lock(mutex);
   const size_t known = findings.size();
   MergeFinding(&findings, std::move(finding));
   if (findings.size() == known) {
     return;
   }
-  if (printing && findings.back().severity == Severity::kError && !SaidElsewhere(findings.back())) {
-    const std::string text = FindingText(findings.back());
-    if (Shows(ShownFindings(), findings.back().kind)) {
-      std::fprintf(stderr, "aclgrad: %s\n", text.c_str());
-    }
-    // A finding that is not to be printed is not printed by the stream's failure either.
-    const std::lock_guard<std::mutex> lockShown(shown->mutex);
-    if (shown->said.size() >= kMostSaid) {
-      shown->said.pop_front();
-    }
-    shown->said.push_back(text);
+  levels.push_back(level);
+  if (printing && findings.back().severity == Severity::kError) {
+    Print(findings.back(), level);
   }
   if (const char* path = std::getenv("ACLGRAD_SIM_REPORT"); path != nullptr && *path != '\0') {
     ReportFile file(path, ReportFile::Mode::kAppend);
     if (file.get() != nullptr) {
-      std::fprintf(file.get(), "%s\n", FindingJson(findings.back()).c_str());
+      std::fprintf(file.get(), "%s\n", Json(findings.back(), level).c_str());
     }
     static bool said = false;
     if (!file.Close() && !said) {
@@ -243,31 +250,9 @@ void PrintFindings() { printing = true; }
 
 void PrintFindingsOfProgram() { printing = true; }
 
-bool SetShownFindings(const std::string& text) {
-  for (size_t at = 0; at <= text.size();) {
-    const size_t end = std::min(text.find(',', at), text.size());
-    const size_t equals = text.find('=', at);
-    const size_t begin = equals < end ? equals + 1 : at;
-    const std::string word = text.substr(begin, end - begin);
-    if (word != "error" && word != "warn" && word != "off") {
-      return false;
-    }
-    at = end + 1;
-  }
-  const HoldFork hold;
-  const std::lock_guard<std::mutex> lock(shown->mutex);
-  shown->set = text;
-  return true;
-}
-
-std::string ShownFindings() {
-  const std::lock_guard<std::mutex> lock(shown->mutex);
-  return shown->set.value_or("error");
-}
-
 std::string WithoutPrinted(std::string text) {
-  const std::lock_guard<std::mutex> lock(shown->mutex);
-  for (const std::string& said : shown->said) {
+  const std::lock_guard<std::mutex> lock(printed->mutex);
+  for (const std::string& said : printed->said) {
     if (const size_t at = text.find(said); at != std::string::npos) {
       text.erase(at, said.size());
     }
@@ -277,20 +262,21 @@ std::string WithoutPrinted(std::string text) {
 }
 
 std::string FindingsJson() {
-  auto& [mutex, findings] = *found;
+  auto& [mutex, findings, levels] = *found;
   const std::lock_guard<std::mutex> lock(mutex);
   std::string json = "[";
-  for (const Finding& finding : findings) {
-    json += json.size() > 1 ? ",\n" : "";
-    json += FindingJson(finding);
+  for (size_t i = 0; i < findings.size(); ++i) {
+    json += i > 0 ? ",\n" : "";
+    json += Json(findings[i], levels[i]);
   }
   return json + "]";
 }
 
 void ClearFindings() {
-  auto& [mutex, findings] = *found;
+  auto& [mutex, findings, levels] = *found;
   const std::lock_guard<std::mutex> lock(mutex);
   findings.clear();
+  levels.clear();
 }
 
 }  // namespace aclsim

@@ -7,12 +7,15 @@
 #include <cstring>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <utility>
 
 #include "checkers/checks.h"
 #include "engine/core.h"
+#include "engine/going_on.h"
 #include "engine/meeting.h"
 #include "engine/options.h"
+#include "findings/levels.h"
 #include "host/crash.h"
 #include "host/host_threads.h"
 #include "host/options.h"
@@ -58,14 +61,19 @@ std::vector<Finding> Merged(std::vector<std::vector<Finding>>& found) {
   return merged;
 }
 
-void Summarise(const std::vector<Finding>& merged, LaunchResult* result) {
+// endedBy: the kinds of the faults that have ended a core, after which there are no numbers to go on with. Those are errors.
+void Summarise(const std::vector<Finding>& merged, const std::set<std::string>& endedBy,
+               LaunchResult* result) {
   for (const Finding& finding : merged) {
-    if (finding.severity == Severity::kError) {
+    const Level level = endedBy.contains(finding.kind)
+                            ? Level::kError
+                            : LevelOf(finding.kind, finding.at.line.file);
+    if (finding.severity == Severity::kError && level == Level::kError) {
       result->status = kVectorCoreException;
       result->message += result->message.empty() ? "" : "\n";
       result->message += FindingText(finding);
     }
-    ReportFinding(finding);
+    ReportFinding(finding, level);
   }
 }
 
@@ -184,8 +192,8 @@ class LaunchRun {
     audience_.AddAcrossCores(faulty_, &found_, &result_);
     std::vector<Finding> merged = Merged(found_);
     audience_.AddTimes(!failed_, &merged);
-    Summarise(merged, &result_);
-    result_.goesOn = KeepGoing();
+    Summarise(merged, endedBy_, &result_);
+    result_.goesOn = GoesOnAfterErrors();
     audience_.KeepTimes(!failed_, result_);
   }
 
@@ -241,6 +249,10 @@ class LaunchRun {
     } catch (const KernelFault& fault) {
       over_ = over_ || core->hung;  // the others would take as long
       core->findings.push_back(core->FindingOf(fault));
+      {
+        const std::lock_guard<std::mutex> lock(resultMutex_);
+        endedBy_.insert(fault.kind);
+      }
       if (core->keepGoing) {
         core->findings.back().goesOn = "the core ends here, the others go on";
       }
@@ -272,6 +284,7 @@ class LaunchRun {
   const KernelLaunch& launch_;
   LaunchResult& result_;
   std::mutex resultMutex_;
+  std::set<std::string> endedBy_;
   LaunchLine line_;
   std::vector<std::vector<Finding>> found_;  // by core
   std::vector<std::vector<AtomicWrite>> atomics_;

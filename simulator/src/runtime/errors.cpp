@@ -6,8 +6,10 @@
 
 #include <array>
 #include <deque>
+#include <utility>
 
 #include "runtime/state.h"
+#include "runtime/unread.h"
 
 namespace aclsim {
 
@@ -20,6 +22,7 @@ struct ThreadErrors {
   std::deque<std::string> pending;  // newest first
   uint64_t dropped = 0;
   int32_t last = ACL_SUCCESS;
+  int32_t unread = ACL_SUCCESS;         // of a synchronisation, whose text is still pending
   std::array<std::string, 4> returned;  // by ReturnedText
 };
 
@@ -68,6 +71,10 @@ void PrintNewestError() {
     PrintError(Mine().pending.front());
   }
 }
+
+void SetUnread(int32_t code) { Mine().unread = code; }
+
+int32_t TakeUnread() { return std::exchange(Mine().unread, ACL_SUCCESS); }
 
 void ReportErrorText(const std::string& text) {
   ThreadErrors& mine = Mine();
@@ -142,6 +149,7 @@ const char* aclGetRecentErrMsg() {
     }
     mine.pending.clear();
     mine.dropped = 0;
+    mine.unread = ACL_SUCCESS;
     return aclsim::KeepForCaller(aclsim::ReturnedText::kErrorMessage, std::move(text));
   } catch (...) {
     return nullptr;

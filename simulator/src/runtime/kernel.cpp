@@ -3,10 +3,11 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <mutex>
 
-#include "aclsim/aclsim.h"
+#include "aclsim/framework.h"
 #include "engine/gm_shadow.h"
 #include "engine/options.h"
 #include "engine/tiling_checks.h"
@@ -24,6 +25,46 @@ struct Argument {
   const void* pointer = nullptr;
   uint64_t bytes = 0;
   bool wholeBlock = false;  // the kernel may also go back from pointer
+  aclsimTensorMemory tensor =
+      {};  // the part of the block that it may touch then, where that is known
+};
+
+std::atomic<aclsimListTensors> listTensors{nullptr};
+
+// The parts of allocations that a framework has made of them, by address.
+class TensorMemories {
+ public:
+  // Asks whoever said that he knows; of no use in fast mode, which is to be fast.
+  TensorMemories() {
+    const aclsimListTensors list = listTensors;
+    if (list == nullptr || !CheckedMode()) {
+      return;
+    }
+    constexpr size_t kFirst = 1024;
+    memories_.resize(kFirst);
+    for (;;) {
+      const uint64_t count = list(memories_.data(), memories_.size());
+      const bool complete = count <= memories_.size();
+      memories_.resize(count);
+      if (complete) {
+        return;
+      }
+    }
+  }
+
+  // Null: the pointer leads into no allocation that was divided.
+  const aclsimTensorMemory* Find(const void* pointer) const {
+    const auto address = reinterpret_cast<uint64_t>(pointer);
+    const auto after = std::ranges::upper_bound(memories_, address, {}, &aclsimTensorMemory::start);
+    if (after == memories_.begin()) {
+      return nullptr;
+    }
+    const aclsimTensorMemory& memory = *std::prev(after);
+    return address - memory.start < memory.room ? &memory : nullptr;
+  }
+
+ private:
+  std::vector<aclsimTensorMemory> memories_;
 };
 
 // The program says this of a coming launch's output.
@@ -45,7 +86,10 @@ PerProcess<Expected> expected;
 DeviceUse UseOf(const Argument& argument, size_t index) {
   DeviceUse use = {argument.pointer, argument.bytes, true, false,
                    "argument " + std::to_string(index)};
-  if (argument.wholeBlock) {
+  if (argument.tensor.bytes != 0) {
+    use.start = reinterpret_cast<const void*>(argument.tensor.start);
+    use.bytes = argument.tensor.bytes;
+  } else if (argument.wholeBlock) {
     const DeviceMemory::Block block = Global().device.Find(argument.pointer);
     use.start = reinterpret_cast<const void*>(block.start);
     use.bytes = block.bytes;
@@ -220,9 +264,23 @@ int32_t LaunchKernel(const Api& api, const char* name, const void* entry, uint32
   launch.tilingKey = tilingKey;
   std::vector<Argument> arguments;
   for (size_t i = 0; i < argCount; ++i) {
-    arguments.push_back({args[i], argBytes[i]});
+    arguments.push_back({args[i], argBytes[i], false, {}});
   }
   return Enqueue(api, std::move(launch), arguments, stream);
+}
+
+// A kernel that gets memory whose tensor is gone: the program is told where it waits, as of any fault of a kernel.
+int32_t RefuseGone(const Api& api, const char* name, size_t index, const void* pointer,
+                   void* stream) {
+  const std::string detail = Format(
+      "argument %zu of kernel %s is %p, where no tensor is any more: the framework has the memory "
+      "back and gives it to the next tensor",
+      index, name, pointer);
+  const std::string next = "keep the tensor alive until the kernel has been launched";
+  (void)EnqueueTask(stream, [text = detail + ". Next: " + next]() -> TaskResult {
+    return {ACL_ERROR_RT_PARAM_INVALID, text, true};
+  });
+  return api.Refuse(ACL_ERROR_INVALID_PARAM, "host-use-after-free", "args", detail, next);
 }
 
 int32_t LaunchBody(const Api& api, const char* name, const void* entry, aclsimKernelBody body,
@@ -240,8 +298,15 @@ int32_t LaunchBody(const Api& api, const char* name, const void* entry, aclsimKe
   launch.blockDim = blockDim;
   launch.tilingKey = tilingKey;
   std::vector<Argument> arguments;
+  const TensorMemories tensors;
   for (size_t i = 0; i < argCount; ++i) {
-    arguments.push_back({args[i], 0, args[i] != nullptr});
+    arguments.push_back({args[i], 0, args[i] != nullptr, {}});
+    if (const aclsimTensorMemory* const tensor = tensors.Find(args[i])) {
+      if (tensor->bytes == 0) {
+        return RefuseGone(api, name, i, args[i], stream);
+      }
+      arguments.back().tensor = *tensor;
+    }
   }
   return Enqueue(api, std::move(launch), arguments, stream);
 }
@@ -250,6 +315,11 @@ int32_t LaunchBody(const Api& api, const char* name, const void* entry, aclsimKe
 }  // namespace aclsim
 
 extern "C" {
+
+int32_t aclsimSetListTensors(aclsimListTensors list) {
+  aclsim::listTensors = list;
+  return 0;
+}
 
 int32_t aclsimExpectOutput(const void* output, uint64_t bytes, uint32_t elementBytes,
                            const char* name) {

@@ -13,6 +13,7 @@
 #include "runtime/options.h"
 #include "runtime/state.h"
 #include "runtime/stream.h"
+#include "runtime/unread.h"
 
 namespace aclsim {
 
@@ -688,6 +689,10 @@ aclError aclrtFreeHost(void* hostPtr) {
 aclError aclrtMemcpy(void* dst, size_t destMax, const void* src, size_t count,
                      aclrtMemcpyKind kind) {
   return Enter(__func__, [&](const Api& api) -> int32_t {
+    if (const int32_t unread = aclsim::TakeUnread();
+        unread != 0 && aclsim::OfFramework(api.caller())) {
+      return unread;
+    }
     Copy copy;
     bool nothing = false;
     ACLSIM_RETURN_IF_ERROR(aclsim::PlainCopy(api, dst, destMax, src, count, kind, &copy, &nothing));

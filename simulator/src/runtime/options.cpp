@@ -11,9 +11,10 @@
 #include <optional>
 
 #include "aclsim/aclsim.h"
+#include "engine/going_on.h"
 #include "engine/held.h"
 #include "engine/options.h"
-#include "findings/printed_findings.h"
+#include "findings/levels.h"
 #include "host/format.h"
 #include "host/options.h"
 #include "launch/launch_line.h"
@@ -246,10 +247,13 @@ bool ApplyTilingBuffer(const char* text, const char* what, std::string* why) {
 
 std::string TilingBufferText() { return kTilingBuffers[static_cast<size_t>(BufferOfTiling())]; }
 
-bool ApplyShownFindings(const char* text, const char* what, std::string* why) {
-  if (!SetShownFindings(text)) {
-    *why = Format("%s is \"%.32s\", want error, warn or off, or KIND=off, with commas between",
-                  what, text);
+bool ApplyFindingLevels(const char* text, const char* what, std::string* why) {
+  std::string bad;
+  if (!SetFindingLevels(text, &bad)) {
+    *why = Format(
+        "%s has \"%.64s\", want error, warn or off, KIND=warn, @FILE=warn or KIND@FILE=warn, with "
+        "commas between",
+        what, bad.c_str());
     return false;
   }
   return true;
@@ -265,7 +269,7 @@ constexpr Setting kSettings[] = {
     {"sensitivity", "ACLGRAD_SIM_SENSITIVITY", ApplySwitch<SetSensitivityMode>,
      SwitchText<SensitivityMode>},
     {"race_times", "ACLGRAD_SIM_RACE_TIMES", ApplySwitch<SetRaceTimes>, SwitchText<RaceTimes>},
-    {"keep_going", "ACLGRAD_SIM_KEEP_GOING", ApplyKeepGoing, SwitchText<KeepGoing>},
+    {"keep_going", "ACLGRAD_SIM_KEEP_GOING", ApplyKeepGoing, SwitchText<GoesOnAfterErrors>},
     {"recover", "ACLGRAD_SIM_RECOVER", ApplySwitch<SetRecovers>, SwitchText<Recovers>},
     {"chaos", "ACLGRAD_SIM_CHAOS", ApplyChaos, [] { return std::to_string(ChaosSeed()); }},
     {"held", "ACLGRAD_SIM_HELD", ApplyHeld, HeldText},
@@ -275,7 +279,7 @@ constexpr Setting kSettings[] = {
     {"partial_outputs", "ACLGRAD_SIM_PARTIAL_OUTPUTS", ApplyPartialOutputs,
      [] { return PartialOutputs().empty() ? std::string("none") : PartialOutputs(); }},
     {"tiling_buffer", "ACLGRAD_SIM_TILING_BUFFER", ApplyTilingBuffer, TilingBufferText},
-    {"findings", "ACLGRAD_FINDINGS", ApplyShownFindings, ShownFindings},
+    {"findings", "ACLGRAD_FINDINGS", ApplyFindingLevels, FindingLevels},
 };
 // aclsimSetOption has set these of kSettings: their variables no longer count.
 std::array<std::atomic<bool>, std::size(kSettings)> chosen{};

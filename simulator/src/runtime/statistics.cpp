@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launches add up here: aclsimGetStats, aclsimLaunchesOf.
+// Launches add up here: aclsimGetStats, aclsimLaunchesOf, aclsimLaunched.
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <mutex>
 #include <string>
-#include <unordered_map>
 
-#include "aclsim/aclsim.h"
+#include "aclsim/framework.h"
 #include "engine/options.h"
 #include "host/fork.h"
+#include "runtime/errors.h"
 #include "runtime/misuse.h"
 #include "runtime/runtime.h"
 
@@ -28,16 +29,38 @@ struct Counters {
 };
 Counters counters;
 
+struct Count {
+  uint64_t launches = 0;
+  uint64_t checked = 0;
+  uint64_t failed = 0;
+};
+
 struct Counts {
   std::mutex mutex;
-  std::unordered_map<std::string, uint64_t> byKernel;
+  std::map<std::string, Count> byKernel;
 };
 
 PerProcess<Counts> counts;
 
-void CountLaunch(const std::string& kernel) {
+void CountLaunch(const std::string& kernel, bool failed) {
   const std::lock_guard lock(counts->mutex);
-  counts->byKernel[kernel] += 1;
+  Count& count = counts->byKernel[kernel];
+  count.launches += 1;
+  count.checked += CheckedMode() ? 1 : 0;
+  count.failed += failed ? 1 : 0;
+}
+
+std::string LaunchedJson() {
+  const std::lock_guard lock(counts->mutex);
+  std::string json = "[";
+  for (const auto& [kernel, count] : counts->byKernel) {
+    json += Format("%s{\"kernel\":%s,\"launches\":%llu,\"checked\":%llu,\"failed\":%llu}",
+                   json.size() > 1 ? ",\n" : "", JsonQuoted(kernel).c_str(),
+                   static_cast<unsigned long long>(count.launches),
+                   static_cast<unsigned long long>(count.checked),
+                   static_cast<unsigned long long>(count.failed));
+  }
+  return json + "]";
 }
 
 }  // namespace
@@ -54,7 +77,7 @@ LaunchResult LaunchCounted(const KernelLaunch& launch) noexcept {
       std::chrono::steady_clock::now() - begin);
   counters.launches += 1;
   try {
-    CountLaunch(launch.opType);
+    CountLaunch(launch.opType, result.status != 0);
   } catch (const std::exception&) {  // no memory to count in
   }
   counters.gmReadBytes += result.stats.gmReadBytes;
@@ -101,7 +124,16 @@ uint64_t aclsimLaunchesOf(const char* kernel) {
   }
   const std::lock_guard lock(aclsim::counts->mutex);
   const auto found = aclsim::counts->byKernel.find(kernel);
-  return found == aclsim::counts->byKernel.end() ? 0 : found->second;
+  return found == aclsim::counts->byKernel.end() ? 0 : found->second.launches;
+}
+
+const char* aclsimLaunched() {
+  thread_local std::string text;
+  aclsim::Enter(__func__, [&](const aclsim::Api&) {
+    text = aclsim::LaunchedJson();
+    return 0;
+  });
+  return text.c_str();
 }
 
 }  // extern "C"

@@ -8,6 +8,7 @@
 #include "runtime/misuse.h"
 #include "runtime/state.h"
 #include "runtime/stream.h"
+#include "runtime/unread.h"
 
 namespace aclsim {
 
@@ -93,6 +94,7 @@ int32_t SynchronizeStream(const Api& api, Stream& stream, int32_t timeoutMs) {
   }
   Global().pending.Synchronized(stream.id(), ticket);
   const TaskResult failure = stream.TakeFailure();
+  SetUnread(failure.status);
   return failure.status == 0 ? 0 : api.FailText(failure.status, failure.message);
 }
 
