@@ -469,8 +469,10 @@ def test_chaos_of_a_launch_that_fails() -> None:
 UNSET = Finding("tiling-unset", findings.HINT, "Sum", detail="bytes [0, 8)", tiling_key=1)
 
 
-def watched(compute: Callable[[Fake], Any], naming: Callable[[Finding], Finding | None]) -> Any:
-    """The findings of two calls, and the buffers of all runs."""
+def watched(
+    compute: Callable[[Fake], Any], naming: Callable[[Finding], Finding | None], calls: int = 2
+) -> Any:
+    """The findings of some calls, and the buffers of all runs."""
     runs: list[str] = []
 
     def run(device: Fake) -> Any:
@@ -482,15 +484,31 @@ def watched(compute: Callable[[Fake], Any], naming: Callable[[Finding], Finding 
     look = UnsetTiling(device, naming)  # type: ignore[arg-type]
     done = [
         check_findings(device, "Sum", lambda: device.compute(device), (), look)  # type: ignore[arg-type]
-        for _ in range(2)
+        for _ in range(calls)
     ]
     assert device.options["tiling_buffer"] == "cleared"
     return [item for one in done for item in one.findings], runs
 
 
 def test_unset_tiling_that_plays_no_part() -> None:
-    found, runs = watched(lambda device: np.arange(4.0), lambda item: item)
-    assert found == [] and runs == ["watched", "filled", "watched"]
+    """It is tried in the calls whose number is a power of two."""
+    found, runs = watched(lambda device: np.arange(4.0), lambda item: item, calls=5)
+    twice = ["watched", "filled"]
+    assert found == [] and runs == [*twice, *twice, "watched", *twice, "watched"]
+
+
+def test_unset_tiling_that_only_a_later_call_needs() -> None:
+    """It is named once, and not tried again."""
+    made: list[bool] = []
+
+    def compute(device: Fake) -> Any:
+        filled = device.options["tiling_buffer"] == "filled"
+        made.append(filled)
+        return np.array([float(filled and made.count(True) > 1)])
+
+    found, runs = watched(compute, lambda item: item, calls=4)
+    assert [item.kind for item in found] == ["tiling-unset"]
+    assert runs == ["watched", "filled", "watched", "filled", "watched", "watched"]
 
 
 def test_unset_padding_is_not_tried() -> None:
