@@ -153,9 +153,9 @@ class Cases:
         row = _described(case) if cell.case >= 0 else {}
         if "precision" in cell.do or "check" in cell.do:
             chaos = (cell.chaos,) if cell.chaos else ()
-            outcome, refused = case_runs.run_case(device, subject, case, cell.seed, chaos)
+            outcome = case_runs.run_case(device, subject, case, cell.seed, chaos)
             row |= judged(outcome)
-            if refused:
+            if outcome.refused:
                 row["verdict"] = REFUSED
         if "profile" in cell.do and row.get("verdict", PASSED) == PASSED:
             inputs = case.inputs(cell.seed)

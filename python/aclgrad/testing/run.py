@@ -10,7 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from aclgrad.findings import ERROR, HINT, Finding, Run, consequence
 from aclgrad.golden.limits import Tolerance
 from aclgrad.golden.precision import Errors, Report, compare, measure
 from aclgrad.runtime import Device
+from aclgrad.runtime.library import LaunchStats
 from aclgrad.runtime.memory import Tensor
 from aclgrad.spec.call import TensorDesc
 from aclgrad.spec.cases import Case, view
@@ -47,6 +48,7 @@ class Outcome:
     findings: tuple[Finding, ...] = ()
     launched: bool = False
     picture: Picture | None = None
+    refused: bool = False  # by inference or tiling, without a finding
 
     @property
     def traffic(self) -> float | None:
@@ -366,6 +368,158 @@ def judge_case(
     return compare(actual, wanted, computed.numpy, terms=terms, tolerance=tolerance)
 
 
+@dataclass(frozen=True)
+class Judged:
+    """What is said of a result; ``wrong`` is what no report says."""
+
+    report: Report | None
+    message: str
+    picture: Picture | None = None
+    wrong: bool = False
+
+
+class CaseCall(Protocol):
+    """A case of an operator that is computed and judged: one of ours or a project's."""
+
+    @property
+    def case(self) -> Case:
+        """The case."""
+
+    @property
+    def op(self) -> str:
+        """What findings call the operator."""
+
+    def compute(self) -> NDArray[Any]:
+        """Compute it. All results as one array, by which two runs are compared."""
+
+    def explained(self, found: tuple[Finding, ...]) -> tuple[Finding, ...]:
+        """Findings with what else is known of their causes."""
+
+    def failure(self, error: str, errors: Sequence[Finding]) -> tuple[str, bool]:
+        """What is said of a call without a result, and whether the operator refused it."""
+
+    def judge(self) -> Judged:
+        """The verdict on the result."""
+
+    def floor_bytes(self) -> int:
+        """Least bytes that kernels can move."""
+
+
+def run_call(
+    device: Device,
+    call: CaseCall,
+    chaos: Sequence[int] = (),
+    unset: UnsetTiling | None = None,
+) -> Outcome:
+    """Compute and judge one case. A refused call, a kernel fault or a finding of a check is a
+    failed case, not an exception.
+    """
+    device.keep_writers(True)
+    try:
+        return _run_call(device, call, chaos, unset)
+    finally:
+        device.keep_writers(False)
+
+
+def _run_call(
+    device: Device, call: CaseCall, chaos: Sequence[int], unset: UnsetTiling | None
+) -> Outcome:
+    start = time.perf_counter()
+    device.reset_stats()
+    first: LaunchStats | None = None
+
+    def compute() -> NDArray[Any]:
+        nonlocal first
+        result = call.compute()
+        first = first or device.stats()
+        return result
+
+    checked = check_findings(device, call.op, compute, chaos, unset)
+    found = call.explained(checked.findings)
+    errors = [finding for finding in found if finding.severity == ERROR]
+    stats = first or device.stats()
+    launched = stats is None or stats.launches > 0
+    if checked.result is None:
+        message, refused = call.failure(checked.error, errors)
+        seconds = time.perf_counter() - start
+        return Outcome(
+            call.case,
+            False,
+            message,
+            seconds,
+            findings=found,
+            launched=launched,
+            refused=refused,
+        )
+    judged = call.judge()
+    report = judged.report
+    return Outcome(
+        call.case,
+        (report is None or report.passed) and not judged.wrong and not errors,
+        behind(errors, judged.message),
+        time.perf_counter() - start,
+        report,
+        0 if stats is None else stats.gm_read_bytes + stats.gm_write_bytes,
+        call.floor_bytes(),
+        found,
+        launched,
+        judged.picture,
+    )
+
+
+@dataclass
+class _SpecCall:
+    """A case of an operator with a spec."""
+
+    device: Device
+    spec: OpSpec
+    case: Case
+    seed: int
+    tolerance: Tolerance
+    result: tuple[NDArray[Any], NDArray[np.uint8]] | None = None  # and what was there before
+
+    @property
+    def op(self) -> str:
+        return self.spec.op
+
+    def compute(self) -> NDArray[Any]:
+        storage, before = execute(self.device, self.spec, self.case, self.seed)
+        self.result = self.result or (storage, before)
+        return storage
+
+    def explained(self, found: tuple[Finding, ...]) -> tuple[Finding, ...]:
+        return found
+
+    def failure(self, error: str, errors: Sequence[Finding]) -> tuple[str, bool]:
+        return error, False
+
+    def judge(self) -> Judged:
+        assert self.result is not None
+        (storage, before), spec, case = self.result, self.spec, self.case
+        desc = case.call.tensor(spec.output_args[0].name)
+        actual = view(storage, desc)
+        report = judge_case(spec, case, actual, self.seed, self.tolerance)
+        picture = None
+        if not report.passed:
+            axis = case.call.attrs.get("dim")
+            writers = writers_of(self.device, desc.size)
+            measured = measure_case(spec, case, actual, self.seed, self.tolerance)
+            picture = draw(measured, actual, axis if isinstance(axis, int) else None, writers)
+        inside = np.zeros(storage.size, bool)
+        if not desc.empty:
+            view(inside, desc)[...] = True
+        outside = ~np.repeat(inside, storage.itemsize)
+        spoiled = int((storage.view(np.uint8)[outside] != before[outside]).sum())
+        message = str(report)
+        if spoiled:
+            where = f"{spoiled} bytes outside the view of the output were overwritten"
+            message = f"FAILED: {where}\n{message}"
+        return Judged(report, message, picture, wrong=bool(spoiled))
+
+    def floor_bytes(self) -> int:
+        return floor_bytes(self.spec, self.case)
+
+
 def run_case(
     device: Device,
     spec: OpSpec,
@@ -374,77 +528,8 @@ def run_case(
     chaos: Sequence[int] = (),
     tolerance: Tolerance = None,
 ) -> Outcome:
-    """Compute and judge one case. A refused call, a kernel fault or a finding of a check is a
-    failed case, not an exception.
-    """
-    device.keep_writers(True)
-    try:
-        return _run_case(device, spec, case, seed, chaos, tolerance)
-    finally:
-        device.keep_writers(False)
-
-
-def _run_case(
-    device: Device,
-    spec: OpSpec,
-    case: Case,
-    seed: int,
-    chaos: Sequence[int],
-    tolerance: Tolerance,
-) -> Outcome:
-    start = time.perf_counter()
-    device.reset_stats()
-    before = np.empty(0, np.uint8)
-
-    def compute() -> NDArray[Any]:
-        nonlocal before
-        storage, before = execute(device, spec, case, seed)
-        return storage
-
-    checked = check_findings(device, spec.op, compute, chaos)
-    errors = [finding for finding in checked.findings if finding.severity == ERROR]
-    storage = checked.result
-    stats = device.stats()
-    launched = stats is None or stats.launches > 0
-    if storage is None:
-        seconds = time.perf_counter() - start
-        return Outcome(
-            case, False, checked.error, seconds, findings=checked.findings, launched=launched
-        )
-    desc = case.call.tensor(spec.output_args[0].name)
-    actual = view(storage, desc)
-    report = judge_case(spec, case, actual, seed, tolerance)
-    picture = None
-    if not report.passed:
-        axis = case.call.attrs.get("dim")
-        writers = writers_of(device, desc.size)
-        measured = measure_case(spec, case, actual, seed, tolerance)
-        picture = draw(measured, actual, axis if isinstance(axis, int) else None, writers)
-    message = str(report)
-    inside = np.zeros(storage.size, bool)
-    if not desc.empty:
-        view(inside, desc)[...] = True
-    outside = ~np.repeat(inside, storage.itemsize)
-    spoiled = int((storage.view(np.uint8)[outside] != before[outside]).sum())
-    if spoiled:
-        message = (
-            f"FAILED: {spoiled} bytes outside the view of the output were overwritten\n{message}"
-        )
-    message = behind(errors, message)
-    moved = 0 if stats is None else stats.gm_read_bytes + stats.gm_write_bytes
-    floor = floor_bytes(spec, case)
-    return Outcome(
-        case,
-        report.passed and not spoiled and not errors,
-        message,
-        time.perf_counter() - start,
-        report,
-        moved,
-        floor,
-        checked.findings,
-        launched,
-        picture,
-    )
+    """Compute and judge one case of an operator with a spec: see `run_call`."""
+    return run_call(device, _SpecCall(device, spec, case, seed, tolerance), chaos)
 
 
 def behind(errors: Sequence[Finding], message: str) -> str:
@@ -452,15 +537,3 @@ def behind(errors: Sequence[Finding], message: str) -> str:
     if faults := sum(bool(finding.goes_on) for finding in errors):
         message = f"{consequence(faults)}\n{message}"
     return "\n".join([*(finding.text or finding.detail for finding in errors), message])
-
-
-def run_cases(
-    device: Device,
-    spec: OpSpec,
-    cases: Iterable[Case],
-    seed: int = 0,
-    chaos: Sequence[int] = (),
-) -> Iterator[Outcome]:
-    """Run cases one after the other."""
-    for case in cases:
-        yield run_case(device, spec, case, seed, chaos)

@@ -13,12 +13,13 @@ import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from numpy.typing import NDArray
 
 from aclgrad.errors import AclnnError
-from aclgrad.findings import ERROR
+from aclgrad.findings import Finding
 from aclgrad.findings.finding import finding_from_json
 from aclgrad.golden.limits import Tolerance
 from aclgrad.golden.precision import Element, Report, compare, measure
@@ -35,12 +36,11 @@ from aclgrad.project.running import operator_call
 from aclgrad.project.running.isolation import first_reason, isolated
 from aclgrad.runtime import open_device
 from aclgrad.runtime.device import Device
-from aclgrad.runtime.library import LaunchStats
 from aclgrad.spec.definition import Definition, Registered
 from aclgrad.spec.naming import snake_case
 from aclgrad.spec.soc import family_of
 from aclgrad.testing.picture import Picture, draw, from_json
-from aclgrad.testing.run import Outcome, UnsetTiling, behind, check_findings
+from aclgrad.testing.run import Judged, Outcome, UnsetTiling, run_call
 from aclgrad.testing.writers import writers_of
 
 Array = NDArray[Any]
@@ -161,10 +161,10 @@ def run(
             else:
                 assert answer is not None
                 found = _from_json(case, answer["outcome"])
-                if answer["refused"] and case.guessed:
+                if found.refused and case.guessed:
                     trial.refused.append((case, found.message))
                 else:
-                    if answer["refused"] and case.own is not None:
+                    if found.refused and case.own is not None:
                         place = f"{found.message}\n  the case: {case.own.place}"
                         found = dataclasses.replace(found, message=place)
                     trial.outcomes.append(found)
@@ -208,14 +208,14 @@ def _work(
     unset = unset_tiling(device, subject.builder)
     for case in cases:
         try:
-            outcome, refused = run_case(
+            outcome = run_case(
                 device, subject, case, options.seed, options.seeds, options.tolerance, unset
             )
         except GoldenError as error:
             yield {"golden": str(error)}
             return
-        yield {"outcome": _to_json(outcome), "refused": refused}
-        if outcome.errors or (outcome.report is None and not refused):
+        yield {"outcome": _to_json(outcome)}
+        if outcome.errors or (outcome.report is None and not outcome.refused):
             return
 
 
@@ -227,93 +227,80 @@ def run_case(
     seeds: Sequence[int],
     tolerance: Tolerance = None,
     unset: UnsetTiling | None = None,
-) -> tuple[Outcome, bool]:
-    """Compute and judge one case; and whether inference or tiling refused it."""
-    device.keep_writers(True)
-    try:
-        return _run_case(device, subject, case, seed, seeds, tolerance, unset)
-    finally:
-        device.keep_writers(False)
+) -> Outcome:
+    """Compute and judge one case of a project's operator: see `run_call`."""
+    if tolerance is None and case.own is not None:
+        tolerance = case.own.tolerance
+    call = _ProjectCall(device, subject, case, seed, tolerance)
+    return run_call(device, call, seeds, unset)
 
 
-def _run_case(
-    device: Device,
-    subject: Subject,
-    case: ProjectCase,
-    seed: int,
-    seeds: Sequence[int],
-    tolerance: Tolerance,
-    unset: UnsetTiling | None,
-) -> tuple[Outcome, bool]:
-    start = time.perf_counter()
-    device.reset_stats()
-    inputs = case.inputs(seed)
-    result: operator_call.Result | None = None
-    refused = False
-    stats: LaunchStats | None = None
+@dataclass
+class _ProjectCall:
+    """A case of an operator that comes as sources."""
 
-    def compute() -> Array:
-        nonlocal result, refused, stats
+    device: Device
+    subject: Subject
+    case: ProjectCase
+    seed: int
+    tolerance: Tolerance
+    result: operator_call.Result | None = None  # of the first run
+    refused: bool = False
+
+    @cached_property
+    def inputs(self) -> list[list[Array]]:
+        """Made once: all runs have the same."""
+        return self.case.inputs(self.seed)
+
+    @property
+    def op(self) -> str:
+        return self.subject.stem
+
+    def compute(self) -> Array:
+        of, case = self.subject, self.case
         try:
             result = operator_call.call(
-                device, subject.builder, subject.op, case.row, inputs, case.call.attrs
+                self.device, of.builder, of.op, case.row, self.inputs, case.call.attrs
             )
         except AclnnError as error:
-            refused = error.function.endswith("GetWorkspaceSize") or error.function.startswith(
+            self.refused = error.function.endswith("GetWorkspaceSize") or error.function.startswith(
                 "shape inference"
             )
             raise
-        stats = stats or device.stats()  # of the first run
+        self.result = self.result or result
         return operator_call.flat(result)
 
-    checked = check_findings(device, subject.stem, compute, seeds, unset)
-    named = with_definition(
-        checked.findings, device, subject.builder, subject.op, case.row, inputs, case.call.attrs
-    )
-    checked = dataclasses.replace(checked, findings=named)
-    errors = [finding for finding in checked.findings if finding.severity == ERROR]
-    stats = stats or device.stats()
-    launched = stats is None or stats.launches > 0
-    if checked.result is None or result is None:
-        seconds = time.perf_counter() - start
-        texts = [finding.text or finding.detail for finding in errors]
-        message = "\n".join([*texts, *([] if texts else [checked.error])])
-        outcome = Outcome(
-            case, False, message, seconds, findings=checked.findings, launched=launched
+    def explained(self, found: tuple[Finding, ...]) -> tuple[Finding, ...]:
+        of, case = self.subject, self.case
+        return with_definition(
+            found, self.device, of.builder, of.op, case.row, self.inputs, case.call.attrs
         )
-        return outcome, refused and not errors
-    if tolerance is None and case.own is not None:
-        tolerance = case.own.tolerance
-    report: Report | None = None
-    message, picture = "", None
-    differs = False
-    try:
-        if subject.golden:
-            values = case.call.attrs
-            judged = judge(subject.golden, subject.op, inputs, values, result, device, tolerance)
-            report, message, picture = judged
-    except ShapeError as error:
-        place = inference_place(subject.builder.sources, subject.op.type)
-        message = f"{error}\n  shape inference: {place or subject.builder.sources}"
-        differs = True
-    message = behind(errors, message)
-    moved = 0 if stats is None else stats.gm_read_bytes + stats.gm_write_bytes
-    floor = sum(array.nbytes for param in inputs for array in param)
-    floor += sum(array.nbytes for array in result.outputs.values())
-    passed = (report is None or report.passed) and not errors and not differs
-    outcome = Outcome(
-        case,
-        passed,
-        message,
-        time.perf_counter() - start,
-        report,
-        moved,
-        floor,
-        checked.findings,
-        launched,
-        picture,
-    )
-    return outcome, False
+
+    def failure(self, error: str, errors: Sequence[Finding]) -> tuple[str, bool]:
+        texts = [finding.text or finding.detail for finding in errors]
+        return "\n".join(texts or [error]), self.refused and not errors
+
+    def judge(self) -> Judged:
+        of = self.subject
+        assert self.result is not None
+        if of.golden is None:
+            return Judged(None, "")
+        try:
+            return Judged(
+                *judge(
+                    of.golden, of.op, self.inputs, self.case.call.attrs, self.result,
+                    self.device, self.tolerance,
+                )
+            )  # fmt: skip
+        except ShapeError as error:
+            place = inference_place(of.builder.sources, of.op.type)
+            message = f"{error}\n  shape inference: {place or of.builder.sources}"
+            return Judged(None, message, wrong=True)
+
+    def floor_bytes(self) -> int:
+        assert self.result is not None
+        arrays = [array for param in self.inputs for array in param]
+        return sum(array.nbytes for array in (*arrays, *self.result.outputs.values()))
 
 
 def _to_json(outcome: Outcome) -> dict[str, Any]:
