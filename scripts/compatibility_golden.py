@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aclgrad.golden import precision
-from aclgrad.project.cases.made_inputs import Case
+from aclgrad.project.cases.made_inputs import MadeCase
 from aclgrad.project.running.operator_call import Result
 from aclgrad.spec.definition import Definition
 
@@ -322,7 +322,7 @@ def _wide(array: Array) -> Array:
     )
 
 
-def _references(op: Definition, case: Case) -> dict[str, Any] | None:
+def _references(op: Definition, case: MadeCase) -> dict[str, Any] | None:
     """Golden values by the name that a result has; None for an operator that is not here."""
     name = stem(op.type)
     outputs = [item.name for item in op.outputs]
@@ -374,7 +374,7 @@ def _differs(actual: Array, golden: Array) -> str:
     return "; ".join(report.reasons) + first
 
 
-def judge(op: Definition, case: Case, result: Result) -> str:
+def judge(op: Definition, case: MadeCase, result: Result) -> str:
     """Say "matched" or "mismatched: why"; nothing when there is no reference."""
     try:
         found = _references(op, case)

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from aclgrad.cli import examine as doctor
-from aclgrad.cli.npu import Finding
+from aclgrad.cli.npu import DoctorLine
 from aclgrad.ops import all_specs
 from aclgrad.runtime import packages
 
@@ -53,11 +53,11 @@ def toolkit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return root
 
 
-def findings(what: str) -> list[Finding]:
+def findings(what: str) -> list[DoctorLine]:
     return [finding for finding in doctor.libraries("sim") if finding.what.startswith(what)]
 
 
-def one(what: str) -> Finding:
+def one(what: str) -> DoctorLine:
     found = findings(what)
     assert len(found) == 1, found
     return found[0]
@@ -226,7 +226,7 @@ def test_another_aclgrad_on_the_path(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_npu_without_and_with_cann(
     toolkit: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def about(what: str) -> Finding:
+    def about(what: str) -> DoctorLine:
         return next(finding for finding in doctor.examine("npu") if finding.what == what)
 
     monkeypatch.delenv("ASCEND_HOME_PATH", raising=False)

@@ -91,7 +91,7 @@ def test_names_say_what_numbers_may_be() -> None:
         assert set(mask.reshape(-1)) <= {0, 1}
 
 
-def made(definition: Definition, **recipe: Any) -> made_inputs.Case:
+def made(definition: Definition, **recipe: Any) -> made_inputs.MadeCase:
     """A case of 8 rows."""
     row = ("DT_FLOAT", "DT_INT32", "DT_FLOAT")
     return made_inputs.made(definition, row, made_inputs.Recipe((8, 64), **recipe))
@@ -131,14 +131,14 @@ def test_shapes_cover_the_classes() -> None:
 
 
 def _explored(
-    monkeypatch: pytest.MonkeyPatch, takes: Callable[[made_inputs.Case], bool]
+    monkeypatch: pytest.MonkeyPatch, takes: Callable[[made_inputs.MadeCase], bool]
 ) -> tuple[set[str], exploration.Tried]:
     """The styles of cases with several elements that ran, of an operator that takes some."""
     monkeypatch.setattr(exploration, "chip", lambda soc: (48, 196352))
 
-    def run(given: Sequence[made_inputs.Case]) -> list[exploration.Outcome]:
+    def run(given: Sequence[made_inputs.MadeCase]) -> list[exploration.MadeOutcome]:
         return [
-            exploration.Outcome(
+            exploration.MadeOutcome(
                 case.label, exploration.CLEAN if takes(case) else exploration.REFUSED
             )
             for case in given
@@ -157,7 +157,7 @@ def _explored(
 def test_one_element_says_nothing_of_a_style(monkeypatch: pytest.MonkeyPatch) -> None:
     """An index of 4 goes with one element of x, and with no more."""
 
-    def alike(case: made_inputs.Case) -> bool:
+    def alike(case: made_inputs.MadeCase) -> bool:
         x, index = case.inputs[0][0], case.inputs[1][0]
         return bool(x.size == 1 or x.shape == index.shape)
 
@@ -168,7 +168,7 @@ def test_one_element_says_nothing_of_a_style(monkeypatch: pytest.MonkeyPatch) ->
 def test_shapes_that_are_refused_count(monkeypatch: pytest.MonkeyPatch) -> None:
     """An operator that takes but the first shape that it is asked for."""
 
-    def first(case: made_inputs.Case) -> bool:
+    def first(case: made_inputs.MadeCase) -> bool:
         return bool(case.inputs[0][0].shape == made_inputs.BASES[0])
 
     ran, tried = _explored(monkeypatch, first)
@@ -192,9 +192,9 @@ def test_every_switch_and_optional_input_is_tried(monkeypatch: pytest.MonkeyPatc
     """Of an operator that takes one optional input, never both."""
     monkeypatch.setattr(exploration, "chip", lambda soc: (48, 196352))
 
-    def run(given: Sequence[made_inputs.Case]) -> list[exploration.Outcome]:
+    def run(given: Sequence[made_inputs.MadeCase]) -> list[exploration.MadeOutcome]:
         return [
-            exploration.Outcome(
+            exploration.MadeOutcome(
                 case.label,
                 exploration.REFUSED if all(case.inputs[1:]) else exploration.CLEAN,
                 pieces=exploration._PIECES,

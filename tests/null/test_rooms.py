@@ -71,9 +71,7 @@ def test_docstring_says_what_a_room_imports(name: str) -> None:
 @pytest.mark.parametrize("name", [name for name in ROOMS if name.startswith("project.")])
 def test_rooms_are_small(name: str) -> None:
     """What one looks for in a room is found by its files' names."""
-    files = [
-        path for module, path in rooms.modules().items() if rooms.room(module, GRAPH) == name
-    ]
+    files = [path for module, path in rooms.modules().items() if rooms.room(module, GRAPH) == name]
     assert len([path for path in files if path.name != "__init__.py"]) <= 12
     assert sum(path.read_text("utf-8").count("\n") for path in files) <= 3000
 

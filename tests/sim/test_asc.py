@@ -14,7 +14,7 @@ import pytest
 
 from aclgrad.project.reading.sources import SourcesError
 from aclgrad.project.running import kernel_file
-from aclgrad.project.workspace.example_folders import Outcome, read_example, run_example
+from aclgrad.project.workspace.example_folders import ExampleRun, read_example, run_example
 from aclgrad.runtime import Device
 from aclgrad.spec.soc import family_of
 
@@ -138,7 +138,7 @@ def ascc(*words: object) -> subprocess.CompletedProcess[str]:
 def test_every_form_of_a_launch(tmp_path: Path) -> None:
     """Templates, headers, macros and expressions launch; comments, strings and operators do not."""
     outcome = run_example(EXAMPLE, "1", work=tmp_path)
-    assert outcome == Outcome("asc_example", "1", "dav-2201", built=True, ran=True, matched=True)
+    assert outcome == ExampleRun("asc_example", "1", "dav-2201", built=True, ran=True, matched=True)
     again = subprocess.run(
         ["cmake", "--build", str(tmp_path / "build")], capture_output=True, text=True, check=True
     )

@@ -156,7 +156,7 @@ def test_kernels_of_a_project(
 
 def result(fronts: list[op_compiler.Front]) -> dict[str, object]:
     """As `check --headers --json` prints it."""
-    found = check.Result((), ("g++ 1",), (), (), ("a note",), 1.0, tuple(fronts)).as_json()
+    found = check.HeadersChecked((), ("g++ 1",), (), (), ("a note",), 1.0, tuple(fronts)).as_json()
     source = {"name": "asc-devkit", "path": "/x", "commit": "abc 2026-01-01"}
     found["headers"] = [{"name": "CANN 1", "sources": [source]}]
     outcome = {"op": "tiny", "headers": "CANN 1", "check": "2201 cpu", "ok": True, "errors": []}
@@ -195,7 +195,7 @@ def test_docs_page_has_the_form_of_the_tool() -> None:
 
 def test_command_prints_both(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     fronts = run(tmp_path, OF_20)
-    report.show(check.Result((), ("g++ 1",), (), (), (), 1.0, tuple(fronts)))
+    report.show(check.HeadersChecked((), ("g++ 1",), (), (), (), 1.0, tuple(fronts)))
     out = capsys.readouterr().out
     assert "must provide default kernel type" in out
     assert "0 of 2 kernels pass the op compiler's front end" in out

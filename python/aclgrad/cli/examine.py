@@ -18,7 +18,7 @@ from pathlib import Path
 
 from aclgrad import __version__
 from aclgrad.cli import npu
-from aclgrad.cli.npu import Finding
+from aclgrad.cli.npu import DoctorLine
 from aclgrad.common import cache
 from aclgrad.errors import ToolkitError
 from aclgrad.ops import all_specs, broken
@@ -54,7 +54,7 @@ _PACKAGE = Path(__file__).parents[1]
 _LOAD = "import ctypes,sys; [ctypes.CDLL(p, mode=ctypes.RTLD_GLOBAL) for p in sys.argv[1:]]"
 
 
-def examine(device: str = "sim") -> list[Finding]:
+def examine(device: str = "sim") -> list[DoctorLine]:
     """Return all findings. Loads libraries in a child process only."""
     own = npu.findings() if device == "npu" else _soc()
     return [
@@ -68,23 +68,23 @@ def examine(device: str = "sim") -> list[Finding]:
     ]
 
 
-def _python() -> Iterator[Finding]:
+def _python() -> Iterator[DoctorLine]:
     version = ".".join(map(str, sys.version_info[:3]))
     good = sys.version_info >= (3, 10)
-    yield Finding(
+    yield DoctorLine(
         "python",
         f"{version} at {sys.executable}",
         "ok" if good else "problem",
         "" if good else "install Python 3.10 or later",
     )
-    yield Finding("aclgrad", f"{__version__} at {_PACKAGE}")
+    yield DoctorLine("aclgrad", f"{__version__} at {_PACKAGE}")
     for folder, where in _places_of_modules():
         other = Path(folder, "aclgrad")
         if (other / "__init__.py").is_file() and other.resolve() != _PACKAGE.resolve():
             fix = f"take {folder} out of {where}"
-            yield Finding("another aclgrad", f"{other}: programs may import it", "note", fix)
+            yield DoctorLine("another aclgrad", f"{other}: programs may import it", "note", fix)
     source = toolkits.checkout()
-    yield Finding(
+    yield DoctorLine(
         "installed as", f"checkout {source}" if source else "package with its toolkit inside"
     )
 
@@ -96,19 +96,19 @@ def _places_of_modules() -> Iterator[tuple[str, str]]:
     yield from ((folder, "sys.path") for folder in sys.path if folder and folder not in variable)
 
 
-def _build_tools() -> Iterator[Finding]:
+def _build_tools() -> Iterator[DoctorLine]:
     needed = toolkits.checkout() is not None
     compiler = find_compiler()
     if compiler is None:
-        yield Finding("C++ compiler", "none", "problem", "apt-get install g++")
+        yield DoctorLine("C++ compiler", "none", "problem", "apt-get install g++")
     else:
-        yield Finding("C++ compiler", f"{_first_line([compiler, '--version'])} at {compiler}")
+        yield DoctorLine("C++ compiler", f"{_first_line([compiler, '--version'])} at {compiler}")
     for tool in ("cmake", "ninja"):
         path = find_tool(tool)
         if path is not None:
-            yield Finding(tool, f"{_first_line([path, '--version'])} at {path}")
+            yield DoctorLine(tool, f"{_first_line([path, '--version'])} at {path}")
         else:
-            yield Finding(
+            yield DoctorLine(
                 tool,
                 "none",
                 "problem" if needed else "note",
@@ -124,22 +124,22 @@ def _first_line(command: list[str]) -> str:
     return (done.stdout or done.stderr).partition("\n")[0].strip() or "does not answer"
 
 
-def libraries(device: str) -> Iterator[Finding]:
+def libraries(device: str) -> Iterator[DoctorLine]:
     """Findings about the toolkit, the operator packages and the libraries alone."""
     try:
         toolkit = toolkits.find_toolkit(device)
     except ToolkitError as error:
         text, _, fix = str(error).partition(" Next: ")
         lacks_operators = device == "npu" and toolkits.OPAPI in text
-        yield Finding("toolkit", text, "note" if lacks_operators else "problem", fix)
+        yield DoctorLine("toolkit", text, "note" if lacks_operators else "problem", fix)
         opp = toolkits.sim_root() / "opp" if device == "sim" else None
         yield from _packages(packages.look_up(opp), device)
         return
-    yield Finding("toolkit", f"{toolkit.root} ({_why(device)})")
+    yield DoctorLine("toolkit", f"{toolkit.root} ({_why(device)})")
     yield from _version(toolkit)
     yield from _stale(device)
     for path in toolkit.libraries:
-        yield Finding(path.name, str(path))
+        yield DoctorLine(path.name, str(path))
     load = subprocess.run(
         [sys.executable, "-I", "-c", _LOAD, *map(str, toolkit.libraries)],
         capture_output=True,
@@ -149,9 +149,9 @@ def libraries(device: str) -> Iterator[Finding]:
     if load.returncode:
         last = (load.stderr.strip().splitlines() or [f"exit status {load.returncode}"])[-1]
         fix = "aclgrad build" if device == "sim" else "source <CANN>/set_env.sh"
-        yield Finding("loading", last, "problem", fix)
+        yield DoctorLine("loading", last, "problem", fix)
     else:
-        yield Finding("loading", "all libraries load together")
+        yield DoctorLine("loading", "all libraries load together")
     found = packages.look_up(toolkit.opp)
     yield from _packages(found, device)
     usable = [candidate for candidate in found if not candidate.problem]
@@ -167,7 +167,7 @@ def _why(device: str) -> str:
     return "built in this checkout" if toolkits.checkout() else "inside the installed package"
 
 
-def _version(toolkit: toolkits.Toolkit) -> Iterator[Finding]:
+def _version(toolkit: toolkits.Toolkit) -> Iterator[DoctorLine]:
     """Python and toolkit of different versions are a problem that looks like another one."""
     stamp = toolkit.root / "share/cmake/aclgrad/aclgrad-config-version.cmake"
     if toolkit.device != "sim" or not stamp.is_file():
@@ -176,10 +176,10 @@ def _version(toolkit: toolkits.Toolkit) -> Iterator[Finding]:
     if found and found[1] != __version__:
         fix = "unset ACLGRAD_TOOLKIT" if os.environ.get("ACLGRAD_TOOLKIT") else "aclgrad build"
         text = f"{found[1]}, but this Python package is {__version__}"
-        yield Finding("toolkit version", text, "problem", fix)
+        yield DoctorLine("toolkit version", text, "problem", fix)
 
 
-def _stale(device: str) -> Iterator[Finding]:
+def _stale(device: str) -> Iterator[DoctorLine]:
     """Sources that are newer than what would be loaded."""
     source, ninja = toolkits.checkout(), find_tool("ninja")
     if device != "sim" or source is None or ninja is None or os.environ.get("ACLGRAD_TOOLKIT"):
@@ -189,26 +189,30 @@ def _stale(device: str) -> Iterator[Finding]:
         [ninja, "-C", str(folder), "-n"], capture_output=True, text=True, check=False
     )
     if done.returncode == 0 and "no work to do" in done.stdout:
-        yield Finding("build", "up to date with the sources")
+        yield DoctorLine("build", "up to date with the sources")
     else:
-        yield Finding("build", f"{folder} is older than the sources", "note", "aclgrad build")
+        yield DoctorLine("build", f"{folder} is older than the sources", "note", "aclgrad build")
 
 
-def _packages(found: list[packages.Candidate], device: str) -> Iterator[Finding]:
+def _packages(found: list[packages.Candidate], device: str) -> Iterator[DoctorLine]:
     for number, candidate in enumerate(found, 1):
         name, place = f"package {number}", f"{candidate.root} ({candidate.why})"
         if candidate.problem:
-            yield Finding(name, f"{place}: {candidate.problem}", "problem", candidate.fix)
+            yield DoctorLine(name, f"{place}: {candidate.problem}", "problem", candidate.fix)
             continue
         version = f", version {candidate.version}" if candidate.version else ""
-        yield Finding(name, f"{place}: {', '.join(candidate.operators) or 'no kernels'}{version}")
+        yield DoctorLine(
+            name, f"{place}: {', '.join(candidate.operators) or 'no kernels'}{version}"
+        )
         if candidate.devices and device not in candidate.devices:
             other = "an NPU" if device == "sim" else "the simulator"
             text = f"{candidate.root} has kernels for {other} only"
-            yield Finding("package for another device", text, "problem", _without(candidate.root))
+            yield DoctorLine(
+                "package for another device", text, "problem", _without(candidate.root)
+            )
         if candidate.tiling is None:
             text = f"{candidate.root} has no tiling library for {platform.machine()}"
-            yield Finding(name, text, "problem", "install the package again, for this machine")
+            yield DoctorLine(name, text, "problem", "install the package again, for this machine")
     owners: dict[str, list[packages.Candidate]] = {}
     for candidate in found:
         for op_type in () if candidate.problem else candidate.operators:
@@ -222,7 +226,7 @@ def _packages(found: list[packages.Candidate], device: str) -> Iterator[Finding]
         # Packages that were installed go before the toolkit's own: that is what they are for.
         last = next(c for c in found if c.root == roots[-1])
         meant = len(roots) == 2 and last.why.startswith("the toolkit's own")
-        yield Finding(
+        yield DoctorLine(
             "same operator twice",
             f"{', '.join(op_types)}: {first} goes before {', '.join(map(str, others))}",
             "note" if meant else "problem",
@@ -246,10 +250,10 @@ def _without(*roots: Path) -> str:
     return f"remove {', '.join(map(str, roots))} from load_priority in its config.ini"
 
 
-def _operators(usable: list[packages.Candidate], toolkit: toolkits.Toolkit) -> Iterator[Finding]:
+def _operators(usable: list[packages.Candidate], toolkit: toolkits.Toolkit) -> Iterator[DoctorLine]:
     for fault in broken():
         text = f"{fault.path}:{fault.line}: {fault.why}"
-        yield Finding(fault.op, text, "problem", "mend the line, then aclgrad build")
+        yield DoctorLine(fault.op, text, "problem", "mend the line, then aclgrad build")
     for spec in all_specs():
         owner = next((c for c in usable if c.kernels(spec.op)), None)
         if owner is None:
@@ -259,14 +263,14 @@ def _operators(usable: list[packages.Candidate], toolkit: toolkits.Toolkit) -> I
                 else "install the operator package for this SoC"
             )
             looked = ", ".join(str(c.root) for c in usable) or "no package"
-            yield Finding(spec.op, f"no kernels; looked in {looked}", "problem", fix)
+            yield DoctorLine(spec.op, f"no kernels; looked in {looked}", "problem", fix)
             continue
         kernels = owner.kernels(spec.op)
         socs = sorted({path.parent.parent.name for path in kernels})
-        yield Finding(spec.op, f"{len(kernels)} kernels for {', '.join(socs)} in {owner.root}")
+        yield DoctorLine(spec.op, f"{len(kernels)} kernels for {', '.join(socs)} in {owner.root}")
 
 
-def _copies(usable: list[packages.Candidate], toolkit: toolkits.Toolkit) -> Iterator[Finding]:
+def _copies(usable: list[packages.Candidate], toolkit: toolkits.Toolkit) -> Iterator[DoctorLine]:
     """Copies of libcust_opapi.so: which one is loaded, and whether it fits the kernels."""
     folders = [f for f in os.environ.get("LD_LIBRARY_PATH", "").split(":") if f]
     linked = [Path(folder) / toolkits.OPAPI for folder in folders]
@@ -274,12 +278,12 @@ def _copies(usable: list[packages.Candidate], toolkit: toolkits.Toolkit) -> Iter
     program, why = (
         (present[0], "LD_LIBRARY_PATH") if present else (toolkit.opapi, "aclgrad config --libs")
     )
-    yield Finding(f"{toolkits.OPAPI} of C++ programs", f"{program} ({why})")
+    yield DoctorLine(f"{toolkits.OPAPI} of C++ programs", f"{program} ({why})")
     copies = [toolkit.opapi, *present, *(c.opapi for c in usable if c.opapi.is_file())]
     places = sorted({path.resolve() for path in copies})
     if len(places) > 1:
         text = ", ".join(map(str, places))
-        yield Finding(f"copies of {toolkits.OPAPI}", text, "note")
+        yield DoctorLine(f"copies of {toolkits.OPAPI}", text, "note")
     owner = next((c for c in usable if c.operators), None)
     if owner is None or not owner.opapi.is_file():
         return
@@ -290,7 +294,7 @@ def _copies(usable: list[packages.Candidate], toolkit: toolkits.Toolkit) -> Iter
                 if user != "Python" and (owner.root / "bin" / "set_env.bash").is_file()
                 else _without(owner.root)
             )
-            yield Finding(
+            yield DoctorLine(
                 f"{toolkits.OPAPI} and kernels",
                 f"{user} would load {loaded}, but kernels and tiling of another build, from"
                 f" {owner.root}",
@@ -306,27 +310,31 @@ def _digest(path: Path) -> str:
         return ""
 
 
-def _torch() -> Iterator[Finding]:
+def _torch() -> Iterator[DoctorLine]:
     """PyTorch and its NPU backend: whether the two fit, and what import torch would load."""
     found: dict[str, str] = {}
     for name in ("torch", "torch_npu"):
         with suppress(metadata.PackageNotFoundError):
             found[name] = metadata.version(name)
     if "torch" in found:
-        yield Finding("torch", found["torch"])
+        yield DoctorLine("torch", found["torch"])
     if "torch_npu" not in found:
         return
     backend = found["torch_npu"]
     wanted = re.match(r"\d+\.\d+\.\d+", backend)
     base = found.get("torch", "none").partition("+")[0]
     if wanted is None or base == wanted[0]:
-        yield Finding("torch_npu", f"{backend}, which fits torch {base}")
+        yield DoctorLine("torch_npu", f"{backend}, which fits torch {base}")
     else:
         fix = f"{sys.executable} -m pip install torch=={wanted[0]}"
-        yield Finding("torch_npu", f"{backend} wants torch {wanted[0]}, not {base}", "problem", fix)
+        yield DoctorLine(
+            "torch_npu", f"{backend} wants torch {wanted[0]}, not {base}", "problem", fix
+        )
     if backend not in _TORCH_NPU:
         tried = " and ".join(_TORCH_NPU)
-        yield Finding("torch_npu", f"{backend} was not tried on the simulator; {tried} was", "note")
+        yield DoctorLine(
+            "torch_npu", f"{backend} was not tried on the simulator; {tried} was", "note"
+        )
     script = (
         "import json, torch; from pathlib import Path; print(json.dumps([torch.npu.is_available(),"
         " *sorted({line.split()[-1] for line in Path('/proc/self/maps').read_text().splitlines()"
@@ -341,29 +349,31 @@ def _torch() -> Iterator[Finding]:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        yield Finding("import torch", "does not end", "problem", "aclgrad exec -- python PROGRAM")
+        yield DoctorLine(
+            "import torch", "does not end", "problem", "aclgrad exec -- python PROGRAM"
+        )
         return
     if done.returncode:
         last = (done.stderr.strip().splitlines() or ["no message"])[-1]
         text = f"fails here, as torch loads torch_npu ({last})"
-        yield Finding("import torch", text, "note", "aclgrad exec -- python PROGRAM")
+        yield DoctorLine("import torch", text, "note", "aclgrad exec -- python PROGRAM")
         return
     available, *loaded = json.loads(done.stdout.splitlines()[-1])
     devices = "an NPU" if available else "no NPU"
-    yield Finding("import torch", f"loads torch_npu and {', '.join(loaded)}, and sees {devices}")
+    yield DoctorLine("import torch", f"loads torch_npu and {', '.join(loaded)}, and sees {devices}")
 
 
-def _cache() -> Iterator[Finding]:
+def _cache() -> Iterator[DoctorLine]:
     """Where builds are kept, and how much that is."""
     try:
         folder = cache.place()
         if not folder.exists():
-            yield Finding("cache", f"{folder}: nothing there yet")
+            yield DoctorLine("cache", f"{folder}: nothing there yet")
             return
         cache.root()
     except ToolkitError as error:
         text, _, fix = str(error).removeprefix("cache: ").partition(" Next: ")
-        yield Finding("cache", text, "problem", fix)
+        yield DoctorLine("cache", text, "problem", fix)
         return
     size = 0
     for above, _, names in os.walk(folder):
@@ -372,30 +382,34 @@ def _cache() -> Iterator[Finding]:
                 size += os.lstat(os.path.join(above, name)).st_size
     parsed = sum(path.stat().st_size for path in (folder / "parsed").glob("*.gch"))
     text = f"{folder}: {size / 1e6:.0f} MB, {parsed / 1e6:.0f} MB of it precompiled headers"
-    yield Finding("cache", f"{text}; delete it at will")
+    yield DoctorLine("cache", f"{text}; delete it at will")
 
 
-def _soc() -> Iterator[Finding]:
+def _soc() -> Iterator[DoctorLine]:
     name = os.environ.get("ACLGRAD_SOC", DEFAULT_SOC)
     try:
         family = family_of(name)
     except ValueError as error:
-        yield Finding("simulated SoC", str(error), "problem", f"export ACLGRAD_SOC={DEFAULT_SOC}")
+        yield DoctorLine(
+            "simulated SoC", str(error), "problem", f"export ACLGRAD_SOC={DEFAULT_SOC}"
+        )
     else:
-        yield Finding("simulated SoC", f"{name} ({family.product}, architecture {family.npu_arch})")
+        yield DoctorLine(
+            "simulated SoC", f"{name} ({family.product}, architecture {family.npu_arch})"
+        )
 
 
-def _environment(device: str) -> Iterator[Finding]:
+def _environment(device: str) -> Iterator[DoctorLine]:
     for name in _VARIABLES:
         if name in os.environ:
-            yield Finding(name, os.environ[name], "note")
+            yield DoctorLine(name, os.environ[name], "note")
     if device == "npu":
         return
     ours = toolkits.sim_root() / "lib64"
     for folder in filter(None, os.environ.get("LD_LIBRARY_PATH", "").split(":")):
         other = Path(folder) / toolkits.ACL
         if other.is_file() and Path(folder).resolve() != ours.resolve():
-            yield Finding(
+            yield DoctorLine(
                 "library shadow",
                 f"{other}: C++ programs would load it before the simulator's",
                 "note",

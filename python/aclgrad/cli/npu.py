@@ -16,7 +16,7 @@ from aclgrad.runtime import toolkit as toolkits
 
 
 @dataclass(frozen=True)
-class Finding:
+class DoctorLine:
     """One line of the report. ``status`` is ok, note or problem."""
 
     what: str
@@ -29,17 +29,17 @@ class Finding:
         return asdict(self)
 
 
-def findings() -> Iterator[Finding]:
+def findings() -> Iterator[DoctorLine]:
     """What --device npu needs beside libraries."""
     try:
         found = cann_build.find_cann()
     except ToolkitError as error:
         text, _, fix = str(error).removeprefix("build --device npu: ").partition(" Next: ")
-        yield Finding("building with CANN", text, "note", fix)
+        yield DoctorLine("building with CANN", text, "note", fix)
     else:
         style = {"ASC": "find_package(ASC)", "template": "the 8.x project template"}[found.style]
         text = f"CANN {found.version} at {found.home}, by {style} in {found.modules}"
-        yield Finding("building with CANN", text)
+        yield DoctorLine("building with CANN", text)
     yield _npu()
 
 
@@ -54,22 +54,22 @@ print(code, count.value, soc.decode() if soc else "", flush=True)
 """
 
 
-def _npu() -> Finding:
+def _npu() -> DoctorLine:
     """What the toolkit's runtime says of the devices; without a toolkit, what /dev says."""
     there = sorted(path.name for path in Path("/dev").glob("davinci[0-9]*"))
     nodes = f"/dev has {', '.join(there) or 'no davinci*'}"
     fix = "npu-smi info" if there else "npu-smi info; docker run --device /dev/davinci0 ..."
     library = Path(os.environ.get("ASCEND_HOME_PATH") or "none") / "lib64" / toolkits.ACL
     if not library.is_file():
-        return Finding("NPU", f"{nodes}; no toolkit to ask", "note" if there else "problem", fix)
+        return DoctorLine("NPU", f"{nodes}; no toolkit to ask", "note" if there else "problem", fix)
     command = [sys.executable, "-I", "-c", _DEVICES, str(library)]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     except subprocess.TimeoutExpired:
-        return Finding("NPU", f"no answer within a minute; {nodes}", "problem", fix)
+        return DoctorLine("NPU", f"no answer within a minute; {nodes}", "problem", fix)
     lines = done.stdout.splitlines() or ["-1 0 "]
     code, count, soc = lines[-1].split(" ", 2)
     if code == "0" and count != "0":
-        return Finding("NPU", f"{count}, {soc}")
+        return DoctorLine("NPU", f"{count}, {soc}")
     said = (done.stderr.strip().splitlines() or [f"aclInit or aclrtGetDeviceCount: {code}"])[-1]
-    return Finding("NPU", f"none ({said}); {nodes}", "problem", fix)
+    return DoctorLine("NPU", f"none ({said}); {nodes}", "problem", fix)

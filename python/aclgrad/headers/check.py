@@ -49,7 +49,7 @@ class Job:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class SourceChecked:
     """What one compilation found, without what the headers alone give."""
 
     job: Job
@@ -67,12 +67,12 @@ class Skipped:
 
 
 @dataclass(frozen=True)
-class Result:
+class HeadersChecked:
     """All outcomes."""
 
     sets: tuple[HeaderSet, ...]
     compilers: tuple[str, ...]
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[SourceChecked, ...]
     skipped: tuple[Skipped, ...]
     notes: tuple[str, ...]
     seconds: float
@@ -84,7 +84,7 @@ class Result:
         return [front for front in self.fronts if front.errors]
 
     @property
-    def failed(self) -> list[Outcome]:
+    def failed(self) -> list[SourceChecked]:
         """Compilations with an error of our sources."""
         return [outcome for outcome in self.outcomes if outcome.problems]
 
@@ -159,7 +159,7 @@ def check(
     kernels_only: bool = False,
     jobs: int = 0,
     progress: Callable[[int, int, str], None] = lambda done, total, text: None,
-) -> Result:
+) -> HeadersChecked:
     """Check operators; ``root`` in place of this checkout. Raises `ToolkitError` when headers or
     tools are missing.
     """
@@ -225,7 +225,7 @@ def check(
                 )
         running = [pool.submit(kernel.run) for kernel in fronts]
         futures = {pool.submit(_run, job, ins, root): i for i, (job, ins) in enumerate(planned)}
-        found: dict[int, Outcome] = {}
+        found: dict[int, SourceChecked] = {}
         for future in concurrent.futures.as_completed(futures):
             number = futures[future]
             found[number] = future.result()
@@ -233,7 +233,7 @@ def check(
                 len(found), len(planned), f"{planned[number][0].op} {planned[number][0].column}"
             )
         ended = tuple(future.result() for future in running)
-    return Result(
+    return HeadersChecked(
         tuple(sets),
         tuple(filter(None, (_describe(compiler), _describe(clang) if clang else ""))),
         tuple(found[number] for number in sorted(found)),
@@ -384,7 +384,7 @@ def _prepare(stand_ins: StandIns) -> int:
     return len((stand_ins.folder / "alone.txt").read_text(encoding="utf-8").splitlines())
 
 
-def _run(job: Job, stand_ins: StandIns | None, root: Path) -> Outcome:
+def _run(job: Job, stand_ins: StandIns | None, root: Path) -> SourceChecked:
     start = time.monotonic()
     done = subprocess.run(
         [*job.command, str(job.source)],
@@ -401,4 +401,4 @@ def _run(job: Job, stand_ins: StandIns | None, root: Path) -> Outcome:
     elif done.returncode and not found:
         found = [Problem(job.label, 0, done.stderr.strip()[-300:] or "the compiler failed")]
     shown = tuple(replace(item, file=_short(item.file, root)) for item in found)
-    return Outcome(job, shown, time.monotonic() - start)
+    return SourceChecked(job, shown, time.monotonic() - start)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from aclgrad.errors import ToolkitError
 from aclgrad.headers import op_compiler, standins, trees
-from aclgrad.headers.check import Result, Skipped, folder_of
+from aclgrad.headers.check import HeadersChecked, Skipped, folder_of
 from aclgrad.headers.op_compiler import Source, known
 from aclgrad.project.building.build_tools import find_compiler
 from aclgrad.project.building.operator_build import Builder, runnable
@@ -73,7 +73,7 @@ def check(
     *,
     jobs: int = 0,
     progress: Callable[[int, int, str], None] = lambda done, total, text: None,
-) -> Result:
+) -> HeadersChecked:
     """Run the front end on every kernel of operator projects. Raises `ToolkitError` when the
     folders have no scripts of the op compiler.
     """
@@ -110,4 +110,4 @@ def check(
     ]
     judged = tuple(front for front in fronts if front not in asking)
     seconds = time.monotonic() - start
-    return Result(tuple(sets), (), (), tuple(skipped), (), seconds, judged)
+    return HeadersChecked(tuple(sets), (), (), tuple(skipped), (), seconds, judged)

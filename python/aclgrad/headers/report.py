@@ -18,7 +18,7 @@ from rich.table import Table
 
 from aclgrad.common import files
 from aclgrad.common.terminal import Terminal
-from aclgrad.headers.check import Result
+from aclgrad.headers.check import HeadersChecked
 from aclgrad.headers.op_compiler import Front
 
 BEGIN = "<!-- begin: written by python -m aclgrad.headers.report -->"
@@ -28,7 +28,7 @@ _FRONT_HEADINGS = ("operator", "SoC", "kernels", "tiling keys", "kernel types", 
 Rows = list[tuple[str, ...]]
 
 
-def show(result: Result) -> None:
+def show(result: HeadersChecked) -> None:
     """Print tables, what was not checked, and the first errors."""
     for found in result.sets:
         columns, rows = result.cells(found.name)

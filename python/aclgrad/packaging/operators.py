@@ -19,7 +19,7 @@ Row = tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Operator:
+class PackagedOperator:
     """One operator: its definition, and the kernels that it has."""
 
     definition: Definition
@@ -45,19 +45,19 @@ class Operator:
         return [f"{soc.name}/{self.stem}/{self.op_type}_{'_'.join(row)}.so" for row in rows]
 
 
-def of_spec(spec: OpSpec) -> list[Operator]:
+def of_spec(spec: OpSpec) -> list[PackagedOperator]:
     """An operator of this project, by each of its types."""
     return [_of_type(spec, name, stem) for name, stem in spec.types.items()]
 
 
-def _of_type(spec: OpSpec, op_type: str, stem: str) -> Operator:
+def _of_type(spec: OpSpec, op_type: str, stem: str) -> PackagedOperator:
     config = {"opFile.value": stem, "opInterface.value": stem}
     rows = {
         name: tuple(tuple(dtype.name for dtype in row) for row in rows)
         for name, rows in spec.kernels.items()
     }
     definition = spec.definition(family(next(iter(spec.kernels))), op_type)
-    return Operator(replace(definition, config=config), stem, rows)
+    return PackagedOperator(replace(definition, config=config), stem, rows)
 
 
 def _typed(kind: str, value: Default) -> Default:
@@ -71,7 +71,7 @@ def _typed(kind: str, value: Default) -> Default:
 
 def of_definition(
     definitions: Mapping[str, Definition], rows: Mapping[str, Sequence[Row]]
-) -> Operator:
+) -> PackagedOperator:
     """An operator by what its definition says on each family, and the combinations built there,
     in GE's names.
     """
@@ -90,7 +90,7 @@ def of_definition(
         config={"opFile.value": stem, "opInterface.value": stem, **op.config},
     )
     named = {name: tuple(tuple(map(numpy_name, row)) for row in own) for name, own in rows.items()}
-    return Operator(definition, simulator_stem(op.type), named, shared=False)
+    return PackagedOperator(definition, simulator_stem(op.type), named, shared=False)
 
 
 def _formats(item: Param, dtypes: Sequence[str]) -> tuple[str, ...]:

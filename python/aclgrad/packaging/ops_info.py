@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable
 
 from aclgrad.packaging.content import _render
-from aclgrad.packaging.operators import Operator
+from aclgrad.packaging.operators import PackagedOperator
 from aclgrad.spec.definition import AttrDef, Param
 from aclgrad.spec.soc import Family
 
@@ -40,7 +40,7 @@ def _text(value: object, brackets: str) -> str:
     return str(value)
 
 
-def ops_info(op: Operator, family: Family) -> dict[str, dict[str, str]]:
+def ops_info(op: PackagedOperator, family: Family) -> dict[str, dict[str, str]]:
     """Entry of an operator in aic-<soc>-ops-info.json."""
     rows, definition = op.rows_on(family), op.definition
     info: dict[str, dict[str, str]] = {name: {"flag": value} for name, value in _FLAGS.items()}
@@ -71,7 +71,7 @@ def ops_info(op: Operator, family: Family) -> dict[str, dict[str, str]]:
     return dict(sorted(info.items()))
 
 
-def op_proto(operators: Iterable[Operator]) -> str:
+def op_proto(operators: Iterable[PackagedOperator]) -> str:
     """Text of op_proto.h."""
     return _render(
         "op_proto.h.j2",

@@ -24,7 +24,7 @@ from aclgrad.errors import ToolkitError
 from aclgrad.packaging import elf, sbom, signing
 from aclgrad.packaging.archive import uninstaller, write_run
 from aclgrad.packaging.content import _TEMPLATES, Content, Package
-from aclgrad.packaging.operators import Operator
+from aclgrad.packaging.operators import PackagedOperator
 from aclgrad.packaging.ops_info import op_proto, ops_info
 from aclgrad.packaging.projects import build_into
 from aclgrad.packaging.self_test import compiled
@@ -148,7 +148,7 @@ def _npu_folder(vendor: str, families: Sequence[Family]) -> Path:
 
 
 def _packed(
-    folder: Path, families: Sequence[Family], operators: Sequence[Operator], device: str
+    folder: Path, families: Sequence[Family], operators: Sequence[PackagedOperator], device: str
 ) -> list[str]:
     """Kernel folders that serve the families. On the simulator no kernel may be missing there."""
     kernels = folder / _TBE / "kernel"
@@ -248,7 +248,7 @@ def _links(files: Mapping[str, bytes], arch: str) -> dict[str, str]:
 # --- What CANN's generator makes from the definitions ---
 
 
-def _derived(operators: Sequence[Operator], socs: Sequence[str]) -> dict[str, bytes]:
+def _derived(operators: Sequence[PackagedOperator], socs: Sequence[str]) -> dict[str, bytes]:
     files = {"op_proto/inc/op_proto.h": op_proto(operators).encode()}
     arches = {family.npu_arch for family in FAMILIES if family.name in socs}
     for family in FAMILIES:

@@ -38,7 +38,7 @@ _UNIT = 1e-5  # what is free in a float32 result of magnitude 1
 
 
 @dataclass(frozen=True)
-class Result:
+class SelfTestResult:
     """A tensor that the call writes, what it must hold, and how far off a number may be."""
 
     variable: str
@@ -49,7 +49,7 @@ class Result:
 
 
 @dataclass(frozen=True)
-class Case:
+class SelfTestCase:
     """One call of an aclnn function."""
 
     op_type: str
@@ -57,7 +57,7 @@ class Case:
     header: str
     lines: tuple[str, ...]  # declarations of its arguments
     words: tuple[str, ...]  # its arguments
-    results: tuple[Result, ...]
+    results: tuple[SelfTestResult, ...]
     against: str = GOLDEN
 
     @property
@@ -75,7 +75,7 @@ class Case:
         ]
 
 
-def case_of_spec(spec: OpSpec) -> Case:
+def case_of_spec(spec: OpSpec) -> SelfTestCase:
     """The example of an operator of this project."""
     made = example(spec)
     lines = []
@@ -90,8 +90,10 @@ def case_of_spec(spec: OpSpec) -> Case:
     output = spec.output_args[0].name
     want = made.result.astype(made.call.tensor(output).dtype.numpy)
     # Sums of a few terms of magnitude 1: the last bits are free, everything else is wrong.
-    result = Result(output, output, want, _UNIT)
-    return Case(spec.op_type, spec.api, f"aclnn_{spec.header}.h", (*lines,), (*words,), (result,))
+    result = SelfTestResult(output, output, want, _UNIT)
+    return SelfTestCase(
+        spec.op_type, spec.api, f"aclnn_{spec.header}.h", (*lines,), (*words,), (result,)
+    )
 
 
 def case_of_definition(
@@ -101,7 +103,7 @@ def case_of_definition(
     outputs: Mapping[str, Array],
     against: str,
     function: Function | None = None,
-) -> Case:
+) -> SelfTestCase:
     """A call of an operator's function, which CANN generates from the definition if no other is
     given. ``outputs`` by name, lists as name_0, name_1, .. in the definition's order.
     """
@@ -146,10 +148,12 @@ def case_of_definition(
         if item.name in refs and item.name not in made:
             continue
         results += [
-            Result(name, item.name, want, *tolerance(want, against))
+            SelfTestResult(name, item.name, want, *tolerance(want, against))
             for name, want in zip(made[item.name], _of(item.name, outputs), strict=True)
         ]
-    return Case(op.type, function.name, function.header, (*lines,), (*words,), (*results,), against)
+    return SelfTestCase(
+        op.type, function.name, function.header, (*lines,), (*words,), (*results,), against
+    )
 
 
 def _of(name: str, outputs: Mapping[str, Array]) -> list[Array]:
@@ -238,12 +242,12 @@ def tolerance(want: Array, against: str) -> tuple[float, float]:
     return units, units
 
 
-def source_of(cases: Sequence[Case], device: str, soc: str) -> str:
+def source_of(cases: Sequence[SelfTestCase], device: str, soc: str) -> str:
     """The program's text."""
     return _render("self_test.cpp.j2", cases=cases, device=device, soc=soc)
 
 
-def that_compile(cases: Sequence[Case], include: Sequence[Path]) -> dict[str, str]:
+def that_compile(cases: Sequence[SelfTestCase], include: Sequence[Path]) -> dict[str, str]:
     """Of each case whose call its header does not allow, the compiler's first error."""
     refused = {}
     for case in cases:

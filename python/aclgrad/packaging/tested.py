@@ -17,12 +17,12 @@ from aclgrad.common import temporary
 from aclgrad.errors import ToolkitError
 from aclgrad.findings import HOST_KINDS
 from aclgrad.ops import all_specs, need_all
-from aclgrad.packaging.operators import Operator, of_definition, of_spec
+from aclgrad.packaging.operators import PackagedOperator, of_definition, of_spec
 from aclgrad.packaging.projects import VendorFolder
 from aclgrad.packaging.self_test import (
     GOLDEN,
     PACKER,
-    Case,
+    SelfTestCase,
     case_of_definition,
     case_of_spec,
     compiled,
@@ -53,7 +53,7 @@ _SECONDS = 60.0  # for the cases of one operator that are tried
 class Found:
     """The operators of a vendor folder: by a spec of ours, or by their definitions."""
 
-    operators: tuple[Operator, ...]
+    operators: tuple[PackagedOperator, ...]
     specs: Mapping[str, OpSpec]
     definitions: Mapping[str, Mapping[str, Definition]] = field(default_factory=dict)
 
@@ -98,11 +98,13 @@ def operators_in(folder: Path, toolkit: Toolkit, device: str, *, ours: bool) -> 
     )
 
 
-def _types_of(specs: Iterable[OpSpec]) -> tuple[Operator, ...]:
+def _types_of(specs: Iterable[OpSpec]) -> tuple[PackagedOperator, ...]:
     return tuple(operator for spec in specs for operator in of_spec(spec))
 
 
-def _defined(folder: VendorFolder, op_type: str, by_family: Mapping[str, Definition]) -> Operator:
+def _defined(
+    folder: VendorFolder, op_type: str, by_family: Mapping[str, Definition]
+) -> PackagedOperator:
     """An operator by its definitions, for the families that the folder has kernels for."""
     rows = {name: folder.combinations(op) for name, op in by_family.items()}
     whole = of_definition(by_family, rows)
@@ -137,7 +139,7 @@ def self_tested(
     """Compile the self-test, and run it once if it has cases that are not this project's."""
     families = [family for family in FAMILIES if family.name in packed]
     soc = _soc(found.operators, families, socs, toolkit) if device == "sim" else ""
-    cases: list[Case] = []
+    cases: list[SelfTestCase] = []
     untested: dict[str, str] = {}
     for op in found.operators:
         runs = [family_of(soc)] if soc else families
@@ -149,7 +151,7 @@ def self_tested(
         elif op.op_type in found.definitions:
             own = projects.get(op.op_type)
             case = _defined_case(found.definitions[op.op_type], folder, toolkit, soc, own)
-            if isinstance(case, Case):
+            if isinstance(case, SelfTestCase):
                 cases.append(case)
             else:
                 untested[op.op_type] = case
@@ -170,7 +172,10 @@ def self_tested(
 
 
 def _soc(
-    operators: Sequence[Operator], families: Sequence[Family], socs: Sequence[str], toolkit: Toolkit
+    operators: Sequence[PackagedOperator],
+    families: Sequence[Family],
+    socs: Sequence[str],
+    toolkit: Toolkit,
 ) -> str:
     """The SoC on which most operators run. The toolkit may be for another machine."""
     table = json.loads((toolkit.root / "share/cmake/aclgrad/soc.json").read_text())
@@ -187,7 +192,7 @@ def _defined_case(
     toolkit: Toolkit,
     soc: str,
     sources: Sources | None,
-) -> Case | str:
+) -> SelfTestCase | str:
     """A small call that the operator takes, with what its golden says, or else what the simulator
     computes; or why not.
     """
@@ -205,7 +210,7 @@ def _defined_case(
     with temporary.folder() as place:
         kept = place / "outputs.npz"
 
-        def keep(_: Definition, case: made_inputs.Case, result: operator_call.Result) -> str:
+        def keep(_: Definition, case: made_inputs.MadeCase, result: operator_call.Result) -> str:
             operator_call.save(kept, result)
             return "kept"
 
@@ -249,7 +254,7 @@ def _golden(op: Definition, sources: Sources | None) -> golden_file.GoldenFile |
 
 def _own_cases(
     golden: golden_file.GoldenFile, op: Definition, row: tuple[str, ...]
-) -> list[made_inputs.Case]:
+) -> list[made_inputs.MadeCase]:
     """The smallest cases of the project that have something in them."""
     place = str(golden.path.parent)
     found = []
@@ -260,7 +265,7 @@ def _own_cases(
         size = sum(array.size for param in arrays for array in param)
         if size and all(array.size for param in arrays for array in param):
             found.append(
-                (size, case.name, made_inputs.Case(case.name, arrays, dict(case.call.attrs)))
+                (size, case.name, made_inputs.MadeCase(case.name, arrays, dict(case.call.attrs)))
             )
     return [case for _, _, case in sorted(found, key=lambda item: item[:2])[:_MOST_CASES]]
 
@@ -268,7 +273,7 @@ def _own_cases(
 def _judged(
     golden: golden_file.GoldenFile,
     op: Definition,
-    case: made_inputs.Case,
+    case: made_inputs.MadeCase,
     outputs: Mapping[str, Any],
 ) -> dict[str, Any]:
     """The golden's numbers, once the kernel's are seen to be precise enough."""

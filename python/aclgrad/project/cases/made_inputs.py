@@ -23,7 +23,7 @@ Shape = tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class Case:
+class MadeCase:
     """Inputs by parameter, each a list of tensors (none: absent), and every attribute's value."""
 
     label: str
@@ -251,7 +251,7 @@ def styles(op: Definition, row: Sequence[str]) -> list[str]:
     return [*first, *(name for name in STYLES if name not in first)]
 
 
-def cases(op: Definition, row: Sequence[str], limit: int = 48) -> Iterator[Case]:
+def cases(op: Definition, row: Sequence[str], limit: int = 48) -> Iterator[MadeCase]:
     """Cases for one dtype combination, likely ones first, none twice."""
     seen: set[str] = set()
     for found, most in ((_likely(op, row), limit - 3), (_bare(op, row), limit)):
@@ -263,7 +263,7 @@ def cases(op: Definition, row: Sequence[str], limit: int = 48) -> Iterator[Case]
                 yield case
 
 
-def _likely(op: Definition, row: Sequence[str]) -> Iterator[Case]:
+def _likely(op: Definition, row: Sequence[str]) -> Iterator[MadeCase]:
     optional = any(item.kind == "optional" for item in op.inputs)
     for given in (False, True) if optional else (False,):
         for style in STYLES:
@@ -273,7 +273,7 @@ def _likely(op: Definition, row: Sequence[str]) -> Iterator[Case]:
                 break
 
 
-def _bare(op: Definition, row: Sequence[str]) -> Iterator[Case]:
+def _bare(op: Definition, row: Sequence[str]) -> Iterator[MadeCase]:
     """For inference that is there but says nothing: outputs like the inputs."""
     for base in BASES[:3] if op.infer_shape else ():
         case = made(op, row, Recipe(base))
@@ -281,7 +281,7 @@ def _bare(op: Definition, row: Sequence[str]) -> Iterator[Case]:
         yield dataclasses.replace(case, label=f"{case.label}, outputs given", outputs=outputs)
 
 
-def made(op: Definition, row: Sequence[str], recipe: Recipe) -> Case:
+def made(op: Definition, row: Sequence[str], recipe: Recipe) -> MadeCase:
     """A case of a recipe."""
     base, role = recipe.base, STYLES[recipe.style]
     attrs = {attr.name: made_attr(attr, base) for attr in op.attrs}
@@ -356,7 +356,7 @@ def made(op: Definition, row: Sequence[str], recipe: Recipe) -> Case:
         unlike.append(f"{', '.join(given)} {TOGETHER}")
     label = ", ".join(words) + (f" ({recipe.values})" if recipe.values != "drawn" else "")
     outputs = () if op.infer_shape else _guess(op, inputs)
-    return Case(
+    return MadeCase(
         label,
         inputs,
         attrs,

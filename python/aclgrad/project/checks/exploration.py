@@ -20,7 +20,7 @@ from aclgrad.project.cases.made_inputs import (
     DRAWS,
     TOGETHER,
     TWOS,
-    Case,
+    MadeCase,
     Recipe,
     Shape,
     made,
@@ -58,7 +58,7 @@ REFUSED, CLEAN, FAULTY = "refused", "clean", "finding"
 
 
 @dataclass(frozen=True)
-class Outcome:
+class MadeOutcome:
     """What one case showed."""
 
     label: str
@@ -88,7 +88,7 @@ class Outcome:
         return [item for item in self.found if item.severity == ERROR]
 
 
-Run = Callable[[Sequence[Case]], list[Outcome]]
+Run = Callable[[Sequence[MadeCase]], list[MadeOutcome]]
 """Runs cases; fewer outcomes than cases where the time was up."""
 
 
@@ -169,8 +169,8 @@ def _whole(base: Shape, taken: Shape) -> Shape:
 class Tried:
     """Cases with their outcomes, and what was not tried."""
 
-    cases: list[Case] = field(default_factory=list)
-    outcomes: list[Outcome] = field(default_factory=list)
+    cases: list[MadeCase] = field(default_factory=list)
+    outcomes: list[MadeOutcome] = field(default_factory=list)
     left: int = 0  # cases for which there was no time
     refused: int = 0  # shapes that it refused, in styles of which it takes others
     tiles: bool = False  # whether a core was seen to have several
@@ -220,7 +220,7 @@ class _Explorer:
         self.tried = Tried()
         self._seen: set[str] = set()
 
-    def _fresh(self, recipes: Iterable[Recipe]) -> list[Case]:
+    def _fresh(self, recipes: Iterable[Recipe]) -> list[MadeCase]:
         """Cases that were not made before and are not too large."""
         found = {case.label: case for case in (made(self.op, self.row, one) for one in recipes)}
         new = [
@@ -231,7 +231,7 @@ class _Explorer:
         self._seen.update(found)
         return new
 
-    def _add(self, given: Sequence[Case], runner: Run) -> list[Outcome]:
+    def _add(self, given: Sequence[MadeCase], runner: Run) -> list[MadeOutcome]:
         got = runner(given)
         self.tried.cases += given[: len(got)]
         self.tried.outcomes += got
@@ -329,7 +329,7 @@ class _Explorer:
                     break
 
 
-def _first_taken(cases: Sequence[Case], outcomes: Sequence[Outcome]) -> list[Recipe]:
+def _first_taken(cases: Sequence[MadeCase], outcomes: Sequence[MadeOutcome]) -> list[Recipe]:
     """The recipe of the first case that the operator took, if there is one."""
     taken = (
         case.recipe
@@ -416,7 +416,7 @@ class Settler:
     ) -> None:
         self._op, self._row, self._run = op, row, run
         self._styles = [*dict.fromkeys((item.style, item.optionals, item.alone) for item in taken)]
-        self._known: dict[str, Outcome | None] = {}
+        self._known: dict[str, MadeOutcome | None] = {}
         self._certain: set[Cause] = set()
         self._resting: dict[Cause, list[str]] = {}
         self._switches: dict[str, str] = {}
@@ -442,7 +442,7 @@ class Settler:
                 found = tuple(self._judged(case, finding) for finding in outcome.found)
                 tried.outcomes[at] = dataclasses.replace(outcome, found=found)
 
-    def _asked_for(self, case: Case, outcome: Outcome) -> Outcome:
+    def _asked_for(self, case: MadeCase, outcome: MadeOutcome) -> MadeOutcome:
         """An outcome in which outputs that an attribute leaves out are warnings: none of their
         bytes is written, others are, and with the attribute the other way they are too.
         """
@@ -477,7 +477,7 @@ class Settler:
         )
         return dataclasses.replace(outcome, found=found)
 
-    def _chosen(self, case: Case, finding: Finding) -> Finding:
+    def _chosen(self, case: MadeCase, finding: Finding) -> Finding:
         """A warning for an error that shows only because of the numbers in other inputs than the
         first, by which a kernel may choose what it computes.
         """
@@ -501,7 +501,7 @@ class Settler:
         why = f"whether {self._op.type} updates an input, of which its definition says nothing"
         return dataclasses.replace(finding, severity=WARNING, invented=why)
 
-    def _judged(self, case: Case, finding: Finding) -> Finding:
+    def _judged(self, case: MadeCase, finding: Finding) -> Finding:
         cause = _cause(finding)
         certain = cause in self._certain or finding.kind in HOST_CODE
         # A kernel that has it whatever the shapes are cannot be right for any.
@@ -517,7 +517,7 @@ class Settler:
             known.append(why)
         return dataclasses.replace(finding, severity=WARNING, invented=known[-1])
 
-    def _why(self, case: Case, finding: Finding) -> str:
+    def _why(self, case: MadeCase, finding: Finding) -> str:
         """The invented inputs that a finding rests on, empty if it does on none."""
         assert case.recipe is not None
         parts: list[str] = []
@@ -546,7 +546,7 @@ class Settler:
         return "; ".join(parts)
 
     def _stays(
-        self, case: Case, recipes: Sequence[Recipe], finding: Finding, *, exactly: bool = False
+        self, case: MadeCase, recipes: Sequence[Recipe], finding: Finding, *, exactly: bool = False
     ) -> bool:
         """Whether a finding is there too in cases that are made otherwise."""
         others = [made(self._op, self._row, recipe) for recipe in recipes]
@@ -559,7 +559,7 @@ class Settler:
         ]
         return stays(finding, shown, exactly=exactly)
 
-    def _free_shapes(self, case: Case, finding: Finding) -> tuple[str, ...]:
+    def _free_shapes(self, case: MadeCase, finding: Finding) -> tuple[str, ...]:
         """Shapes that inference and tiling would have taken whatever they are, and without which a
         finding may not be there. Those of an input for which they refuse others are of the
         operator's contract.
@@ -579,7 +579,7 @@ class Settler:
                 free.append(text)
         return tuple(free)
 
-    def _outcome(self, case: Case) -> Outcome | None:
+    def _outcome(self, case: MadeCase) -> MadeOutcome | None:
         if case.label not in self._known:
             got = self._run([case])
             self._known[case.label] = got[0] if got else None

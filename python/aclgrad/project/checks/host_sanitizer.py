@@ -58,7 +58,7 @@ class SanitizedBuilder(operator_build.Builder):
 
 
 @dataclass(frozen=True)
-class Tensor:
+class HostTensor:
     """A tensor of which inference and tiling see the shape, and the values where they ask."""
 
     shape: tuple[int, ...]
@@ -72,7 +72,7 @@ class HostCase:
 
     label: str
     row: tuple[str, ...]
-    inputs: tuple[tuple[Tensor, ...], ...]
+    inputs: tuple[tuple[HostTensor, ...], ...]
     attrs: Mapping[str, Any]
 
     def as_json(self) -> dict[str, Any]:
@@ -106,7 +106,7 @@ def grown(cases: Sequence[HostCase], op: Definition) -> Iterator[HostCase]:
         rows = -(-elements // rest)
         inputs = tuple(
             tuple(
-                Tensor((rows, *tensor.shape[1:]), tensor.dtype)
+                HostTensor((rows, *tensor.shape[1:]), tensor.dtype)
                 if tensor.shape[:1] == (first,) and tensor.values is None
                 else tensor
                 for tensor in param
@@ -333,7 +333,7 @@ def of_arrays(
     """A case of the shapes of its inputs, and of the arrays of those whose values are read."""
     inputs = tuple(
         tuple(
-            Tensor(
+            HostTensor(
                 tuple(map(int, shape)),
                 row[index],
                 tuple(values[index][place].ravel().tolist())

@@ -28,13 +28,13 @@ from aclgrad.errors import AclnnError
 from aclgrad.findings.finding import finding_from_json
 from aclgrad.project.building import operator_build
 from aclgrad.project.cases.definition_lines import with_definition
-from aclgrad.project.cases.made_inputs import Case, Recipe
+from aclgrad.project.cases.made_inputs import MadeCase, Recipe
 from aclgrad.project.cases.tiling_fields import unset_tiling
 from aclgrad.project.checks.exploration import (
     CLEAN,
     FAULTY,
     REFUSED,
-    Outcome,
+    MadeOutcome,
     Settler,
     Tried,
     explore,
@@ -52,7 +52,7 @@ from aclgrad.spec.soc import family_of
 from aclgrad.testing.run import check_findings
 from aclgrad.testing.writers import writers_of
 
-Judge = Callable[[Definition, Case, "operator_call.Result"], str]
+Judge = Callable[[Definition, MadeCase, "operator_call.Result"], str]
 """Compares a result: "matched", "mismatched: why", or "" when it does not know."""
 
 TAKEN, ALL = "taken", "all"
@@ -90,7 +90,7 @@ def run_cases(
     builder: operator_build.Builder,
     op: Definition,
     row: Sequence[str],
-    given: Iterable[Case],
+    given: Iterable[MadeCase],
     *,
     soc: str,
     judge: Judge | None = None,
@@ -100,13 +100,13 @@ def run_cases(
     autosync: str | None = None,
     keep_going: bool | None = None,
     seeds: Sequence[int] = (),
-) -> list[Outcome]:
+) -> list[MadeOutcome]:
     """Run cases of a built operator until one is clean, is taken, or (ALL) to the end; a time limit
     for all together. With ``grace`` a case that has begun may take that much longer. What is clean
     runs again with each of the ``seeds`` of chaos mode.
     """
     queue = list(given)
-    outcomes: list[Outcome] = []
+    outcomes: list[MadeOutcome] = []
     deadline = time.monotonic() + seconds
     while len(outcomes) < len(queue) and time.monotonic() < deadline:
         rest = queue[len(outcomes) :]
@@ -129,17 +129,17 @@ def run_cases(
             if answer is not None:
                 outcomes.append(_from_json(answer))
             elif ended and len(outcomes) < len(queue):
-                outcomes.append(Outcome(queue[len(outcomes)].label, *ended))
+                outcomes.append(MadeOutcome(queue[len(outcomes)].label, *ended))
         if len(outcomes) == before or (outcomes and _enough(outcomes[-1], until)):
             break
     return outcomes
 
 
-def _enough(outcome: Outcome, until: str) -> bool:
+def _enough(outcome: MadeOutcome, until: str) -> bool:
     return (until == CLEAN and outcome.ran) or (until == TAKEN and outcome.taken)
 
 
-def best(outcomes: Sequence[Outcome]) -> Outcome | None:
+def best(outcomes: Sequence[MadeOutcome]) -> MadeOutcome | None:
     """The outcome that says most: a clean run, else a finding, a crash, a time limit, a refusal."""
     order = (CLEAN, FAULTY, SLOW, CRASHED, REFUSED)
     return min(outcomes, key=lambda outcome: order.index(outcome.status), default=None)
@@ -149,7 +149,7 @@ def _work(
     builder: operator_build.Builder,
     op: Definition,
     row: Sequence[str],
-    rest: Sequence[Case],
+    rest: Sequence[MadeCase],
     soc: str,
     judge: Judge | None,
     until: str,
@@ -181,7 +181,7 @@ def _work(
         started = time.monotonic()
         answer: dict[str, Any] = {"label": case.label}
 
-        def call(case: Case = case) -> operator_call.Result:
+        def call(case: MadeCase = case) -> operator_call.Result:
             return operator_call.call(
                 device, builder, op, row, case.inputs, case.attrs, case.outputs
             )
@@ -234,8 +234,8 @@ _RANGE_OF = re.compile(r"bytes \[\d+, (\d+)\).* of its (\d+) bytes are unwritten
 
 
 def _with_inference(
-    outcomes: Sequence[Outcome], op: Definition, builder: operator_build.Builder
-) -> list[Outcome]:
+    outcomes: Sequence[MadeOutcome], op: Definition, builder: operator_build.Builder
+) -> list[MadeOutcome]:
     """Outcomes in which an output whose end is unwritten in every case, of those that show it, also
     has the line of the shape inference: the kernel may be right, and the shape too large.
     """
@@ -314,22 +314,22 @@ def _pieces(device: Device, array: NDArray[Any] | None) -> int:
     return int(np.bincount(cores[cores >= 0]).max(initial=0))
 
 
-def _from_json(data: dict[str, Any]) -> Outcome:
-    return Outcome(found=tuple(map(finding_from_json, data.pop("found"))), **data)
+def _from_json(data: dict[str, Any]) -> MadeOutcome:
+    return MadeOutcome(found=tuple(map(finding_from_json, data.pop("found"))), **data)
 
 
 @dataclass(frozen=True)
-class Checked:
+class GeneratedCheck:
     """An operator with the outcomes of its cases, and lines about what was left out."""
 
     op: str
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[MadeOutcome, ...]
     assumed: Assumed
     notes: tuple[str, ...] = ()
     hollow: str = ""  # why the cases prove too little
 
     @property
-    def taken(self) -> list[Outcome]:
+    def taken(self) -> list[MadeOutcome]:
         """The cases that the operator did not refuse."""
         return [outcome for outcome in self.outcomes if outcome.status != REFUSED]
 
@@ -387,7 +387,7 @@ def check(
     autosync: str | None = None,
     keep_going: bool | None = None,
     seeds: Sequence[int] = (),
-) -> Checked:
+) -> GeneratedCheck:
     """Build an operator for some dtypes of its first input and run generated cases."""
     assumed = assume(word, soc, autosync)
     builder = operator_build.Builder(locate(word), family_of(soc), jobs=jobs)
@@ -399,17 +399,17 @@ def check(
     builder.build_kernels(op, rows, described)
     builder.build_api([op])
     deadline = time.monotonic() + seconds
-    outcomes: list[Outcome] = []
+    outcomes: list[MadeOutcome] = []
     taken: list[Recipe] = []
     left, refused, tiles = 0, 0, False
     for row in rows:
 
         def run(
-            given: Sequence[Case],
+            given: Sequence[MadeCase],
             row: Sequence[str] = row,
             until: str = ALL,
             least: float = 0.0,
-        ) -> list[Outcome]:
+        ) -> list[MadeOutcome]:
             return run_cases(
                 builder,
                 op,
@@ -445,7 +445,7 @@ def check(
         tiles = tiles or tried.tiles
     outcomes = _with_inference(outcomes, op, builder)
     notes = tuple(_notes(left, left_dtypes, tiles, seconds, fast))
-    checked = Checked(op.type, tuple(outcomes), assumed, notes)
+    checked = GeneratedCheck(op.type, tuple(outcomes), assumed, notes)
     if not checked.taken:
         raise SourcesError(
             f"{op.type}: it took none of {len(outcomes)} generated inputs: {_reasons(outcomes)}."
@@ -461,7 +461,7 @@ def check(
     return dataclasses.replace(checked, hollow=_hollow(word, checked, refused))
 
 
-def _reasons(outcomes: Sequence[Outcome], most: int = 3) -> str:
+def _reasons(outcomes: Sequence[MadeOutcome], most: int = 3) -> str:
     """Why cases were refused: the most frequent reasons, which differ in more than numbers."""
     texts = [first_reason(outcome.message) for outcome in outcomes]
     alike = Counter(re.sub(r"\d+", "0", text) for text in texts)
@@ -470,7 +470,7 @@ def _reasons(outcomes: Sequence[Outcome], most: int = 3) -> str:
     return "; ".join(found) or "no case fits its definition"
 
 
-def _hollow(word: str, checked: Checked, refused: int) -> str:
+def _hollow(word: str, checked: GeneratedCheck, refused: int) -> str:
     """Why a check says little: of the generated shapes it refused more than it took."""
     tried = len(checked.taken)
     if refused <= tried:
@@ -482,7 +482,7 @@ def _hollow(word: str, checked: Checked, refused: int) -> str:
     )
 
 
-def _choice(case: Case, dtype: str) -> str:
+def _choice(case: MadeCase, dtype: str) -> str:
     """Options that run a case alone, if --shape says all of it; else the dtype."""
     words = f" --dtype {dtype}" if dtype else ""
     recipe = case.recipe

@@ -59,7 +59,7 @@ _MOST_BELOW = 50
 
 
 @dataclass(frozen=True)
-class Operator:
+class OperatorFiles:
     """An operator type that op_host registers, and the files that are its own."""
 
     type: str
@@ -81,7 +81,7 @@ class Layout:
     kind: Kind
     root: Path
     repository: Path
-    operators: tuple[Operator, ...] = ()
+    operators: tuple[OperatorFiles, ...] = ()
     kernels: tuple[Path, ...] = ()  # all, those for architecture 3510 too
     host: tuple[Path, ...] = ()  # what registers something, for any architecture
     helpers: tuple[Path, ...] = ()  # the rest of op_host
@@ -207,7 +207,7 @@ def _file(path: Path, wanted: Kind | None) -> Layout:
     return Layout(Kind.launch, root, repository_of(root), (), (path,), (), (), (), *said.words)
 
 
-def _owners(project: Layout, kernel: Path) -> list[Operator]:
+def _owners(project: Layout, kernel: Path) -> list[OperatorFiles]:
     """The operators of a project that a kernel file is for: by its name, by what a definition says
     of its file, or by the functions in it.
     """
@@ -299,7 +299,9 @@ def _project(root: Path, wanted: Kind | None = None) -> Layout | None:
                 " leave one of them, or rename its OP_ADD"
             )
     operators = tuple(
-        Operator(name, twice[0], _of(name, files, texts), _kernels_of(name, kernels, adds), api)
+        OperatorFiles(
+            name, twice[0], _of(name, files, texts), _kernels_of(name, kernels, adds), api
+        )
         for name, twice in adds.items()
     )
     registering = [file for file in files if _REGISTERS.search(texts[file])]

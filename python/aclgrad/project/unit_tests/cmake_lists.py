@@ -64,7 +64,7 @@ _COPIES = ("cp", "install", "ln", "mkdir", "mv")
 
 
 @dataclass(frozen=True)
-class Case:
+class UnitTestCase:
     """One AddOpTestCase."""
 
     op: str
@@ -79,19 +79,19 @@ class TestLists:
 
     __test__ = False
 
-    cases: tuple[Case, ...] = ()
+    cases: tuple[UnitTestCase, ...] = ()
     made: Path | None = None
     problems: tuple[str, ...] = ()
 
     later: bool = False  # the test is for architecture 3510, as its name or its folder says
 
     @property
-    def case(self) -> Case:
+    def case(self) -> UnitTestCase:
         """The first case for a SoC that the test is for, else the first that is simulated."""
         here = [case for case in self.cases if self._soc_of(case)]
-        return next(iter([*here, *self.cases]), Case("", "", ()))
+        return next(iter([*here, *self.cases]), UnitTestCase("", "", ()))
 
-    def _soc_of(self, case: Case) -> str | None:
+    def _soc_of(self, case: UnitTestCase) -> str | None:
         found = socs_in(case.socs)
         fitting = [name for name in found if (family_of(name).npu_arch == 3510) == self.later]
         return next(iter([*fitting, *found]), None)
@@ -282,7 +282,7 @@ def _options(text: str) -> list[str]:
         return text.replace(";", " ").split()
 
 
-def _cases(calls: Sequence[Sequence[str]], tree: Path, repository: Path) -> Iterator[Case]:
+def _cases(calls: Sequence[Sequence[str]], tree: Path, repository: Path) -> Iterator[UnitTestCase]:
     """The cases that the calls name, with paths in the library itself."""
 
     def real(word: str) -> str:
@@ -294,7 +294,7 @@ def _cases(calls: Sequence[Sequence[str]], tree: Path, repository: Path) -> Iter
             # The operator's name may be left out.
             unnamed = re.match(r"ascend", words[0], re.IGNORECASE)
             op, socs, options = ["", *words, "", ""][:3] if unnamed else [*words, "", ""][:3]
-            yield Case(op, socs, tuple(map(real, _options(options))))
+            yield UnitTestCase(op, socs, tuple(map(real, _options(options))))
         elif name == "AddOpsTestCase":
             parts: dict[str, list[str]] = {}
             rest: list[str] = []
@@ -315,7 +315,7 @@ def _cases(calls: Sequence[Sequence[str]], tree: Path, repository: Path) -> Iter
                 for item in word.split(";")
                 if item
             ]
-            yield Case(
+            yield UnitTestCase(
                 "".join(parts.get("OP_NAME", [])),
                 ";".join(parts.get("SOC_VERSION", [])),
                 tuple(map(real, _options(" ".join(parts.get("OTHER_COMPILE_OPTIONS", []))))),
@@ -332,4 +332,4 @@ def _cases(calls: Sequence[Sequence[str]], tree: Path, repository: Path) -> Iter
         elif plain[index - 1] == "-include" and index:
             kept += ["-include", word]
     if kept:
-        yield Case("", soc, tuple(kept))
+        yield UnitTestCase("", soc, tuple(kept))

@@ -38,7 +38,7 @@ class Example:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ExampleRun:
     """One example in one scenario. The first step that failed says why."""
 
     example: str
@@ -104,7 +104,7 @@ def run_example(
     arch: str = DEFAULT_ARCH,
     work: Path | None = None,
     name: str | None = None,
-) -> Outcome:
+) -> ExampleRun:
     """Build an example folder with its own CMake project, run it, and let it verify itself.
 
     Nothing is written into the folder; `work` is where it is built, a temporary folder by default.
@@ -121,8 +121,8 @@ def run_example(
     if not scripts.exists():
         scripts.symlink_to((folder / "scripts").resolve())
 
-    def outcome(**known: Any) -> Outcome:
-        return Outcome(name or folder.name, scenario, arch, **known)
+    def outcome(**known: Any) -> ExampleRun:
+        return ExampleRun(name or folder.name, scenario, arch, **known)
 
     if arch not in example.architectures:
         return outcome(applies=False, why=f"its project is for {', '.join(example.architectures)}")
