@@ -13,11 +13,13 @@ import time
 from pathlib import Path
 from typing import Any
 
-from aclgrad.campaign import cluster, conduct, description, expand
-from aclgrad.campaign.cluster import Piece
-from aclgrad.campaign.plan import Plan
-from aclgrad.campaign.store import Ranges, Store
-from aclgrad.campaign.summary import summary
+from aclgrad.campaign import expand, run_campaign
+from aclgrad.campaign.plans import description
+from aclgrad.campaign.plans.plan import Plan
+from aclgrad.campaign.results.store import Ranges, Store
+from aclgrad.campaign.results.summary import summary
+from aclgrad.campaign.workers import cluster
+from aclgrad.campaign.workers.cluster import Piece
 
 MILLION = 'operators = "softmax_grad"\ndtypes = "fp32"\nshapes = "1..1000x1..1000"\n'
 
@@ -84,8 +86,8 @@ def memory(rows: bool) -> None:
         said = [peak()]
         campaign = description.load(file)
         plan = expand.expand(campaign).plan
-        store, tally = Store(folder / "out"), conduct.Tally(plan.size)
-        source = conduct.Sweeps(plan, Ranges(), store, tally, "1", campaign.piece)
+        store, tally = Store(folder / "out"), run_campaign.Tally(plan.size)
+        source = run_campaign.Sweeps(plan, Ranges(), store, tally, "1", campaign.piece)
         pieces = 0
         while source.take() is not None:
             pieces += 1

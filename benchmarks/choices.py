@@ -28,7 +28,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from aclgrad.cli import lines
+from aclgrad.cli import progress_lines
 from aclgrad.common import files
 from aclgrad.errors import AclgradError
 from aclgrad.profiling.alternatives import copy_sources, load
@@ -271,7 +271,7 @@ def measure(only: str, cost: str, jobs: int) -> list[Judged]:
     chosen = [one for one in alternatives(listed) if only in one.name]
     calls, strange = benchmark_calls(listed), random_calls()
     planner, timer = Planner(WORK / "plans"), Timer(jobs, cost)
-    with lines.telling("choices"), ThreadPoolExecutor(jobs) as pool:
+    with progress_lines.telling("choices"), ThreadPoolExecutor(jobs) as pool:
 
         def calls_of(one: Alternative) -> tuple[list[Call], str]:
             named = [parse_call(listed["cases"][name]) for name in one.calls]
@@ -286,10 +286,10 @@ def measure(only: str, cost: str, jobs: int) -> list[Judged]:
 
         asked = []
         for at, found in enumerate(pool.map(calls_of, chosen)):
-            lines.tell(f"plans: {chosen[at].name}", at, len(chosen))
+            progress_lines.tell(f"plans: {chosen[at].name}", at, len(chosen))
             asked.append(found)
         wanted = dict.fromkeys(call for found, _ in asked for call in found)
-        lines.tell("times as they are", 0, len(chosen))
+        progress_lines.tell("times as they are", 0, len(chosen))
         own = timer.all_times(pool, dict.fromkeys(wanted, 0.0))
         others = []
 
@@ -298,7 +298,7 @@ def measure(only: str, cost: str, jobs: int) -> list[Judged]:
             return timer.times(chosen[at], its)
 
         for at, times in enumerate(pool.map(timed, range(len(chosen)))):
-            lines.tell(f"times: {chosen[at].name}", at, len(chosen))
+            progress_lines.tell(f"times: {chosen[at].name}", at, len(chosen))
             others.append(times)
             timer.keep()
         moved = {call for times in others for call, other in times.items() if other.moved}

@@ -34,7 +34,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "python"))
 
 import compatibility_golden
 
-from aclgrad.campaign import cluster
+from aclgrad.campaign.workers import cluster
 from aclgrad.common import files
 from aclgrad.common.cache import root as cache_root
 from aclgrad.project.building import operator_build

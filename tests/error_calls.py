@@ -4,8 +4,7 @@
 from __future__ import annotations
 
 from aclgrad.spec.call import Call, TensorDesc
-from aclgrad.spec.check import Check
-from aclgrad.spec.checks import RankIs
+from aclgrad.spec.checks import Check, RankIs
 from aclgrad.spec.op_spec import OpSpec
 
 

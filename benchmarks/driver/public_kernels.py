@@ -12,8 +12,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from aclgrad.campaign import worker
-from aclgrad.campaign.child import Child, ChildError
+from aclgrad.campaign.workers import worker
+from aclgrad.campaign.workers.child import Child, ChildError
 from aclgrad.common import files
 from aclgrad.errors import AclgradError
 from aclgrad.findings.finding import Finding

@@ -23,7 +23,7 @@ from rich.console import Console
 from rich.table import Table
 
 import cycle_model
-from aclgrad.cli import lines as told
+from aclgrad.cli import progress_lines as told
 from aclgrad.common import files
 from aclgrad.profiling.estimate import before_us, bound_by, error_band, undecided
 from aclgrad.runtime import Device, open_device

@@ -132,7 +132,7 @@ def explain(subject: Subject, outcome: Outcome, options: Any) -> str:
             lines.append(f"First bad element: {report.first_bad}")
         lines += [*report.reasons, *report.notes]
     if outcome.picture is not None:
-        from aclgrad.reporting import picture_text
+        from aclgrad.reporting.pictures import picture_text
 
         lines += ["", *picture_text.lines(outcome.picture)]
     return "\n".join([*lines, "", f"repeat: {here.repro(outcome.case)}"])

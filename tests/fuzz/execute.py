@@ -16,7 +16,7 @@ from aclgrad.ops import all_specs
 from aclgrad.runtime.memory import Buffer
 from aclgrad.spec.call import TensorDesc
 from aclgrad.spec.cases import fill, view
-from aclgrad.spec.check import PARAM_INVALID, PARAM_NULLPTR
+from aclgrad.spec.checks import PARAM_INVALID, PARAM_NULLPTR
 from aclgrad.spec.soc import family_of
 from fuzz import judge
 from fuzz.abi import GARBAGE, NO_EXECUTOR, NO_SIZE, Abi, Stage1

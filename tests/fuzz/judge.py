@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from aclgrad.golden.precision import compare
 from aclgrad.spec.call import TensorDesc, broadcast
 from aclgrad.spec.cases import view
-from aclgrad.spec.check import PARAM_INVALID, PARAM_NULLPTR
-from aclgrad.spec.checks import ResultPointers
+from aclgrad.spec.checks import PARAM_INVALID, PARAM_NULLPTR, ResultPointers
 from aclgrad.spec.steps import ZeroIfEmpty
 from fuzz.draw import Drawn, too_long
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from aclgrad.campaign import cluster
+from aclgrad.campaign.workers import cluster
 from aclgrad.errors import AclgradError
 from aclgrad.ops import all_specs, find
 from aclgrad.project.checkout import instrumented_build

@@ -14,9 +14,10 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from aclgrad.campaign.page import heat_map
-from aclgrad.reporting import charts, history, scatter
+from aclgrad.campaign.results.page import heat_map
+from aclgrad.reporting import history
 from aclgrad.reporting.html import environment
+from aclgrad.reporting.pictures import charts, scatter
 from aclgrad.testing.picture import Cell
 from test_pages_in_browser import CHROMIUM, CLASHES, NARROW, WIDE, Browser
 from test_picture import drawn
@@ -81,7 +82,9 @@ def test_ticks_have_room() -> None:
 
 
 def test_who_draws_nothing_loads_nothing() -> None:
-    script = "import sys, aclgrad.reporting.report, aclgrad.profiling.page, aclgrad.cli as cli\n"
+    script = (
+        "import sys, aclgrad.reporting.report, aclgrad.profiling.pages.page, aclgrad.cli as cli\n"
+    )
     script += "print([name for name in sys.modules if 'pygal' in name])"
     assert subprocess.check_output([sys.executable, "-c", script]) == b"[]\n"
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from aclgrad.cli import examine as doctor
+from aclgrad.cli import installation as doctor
 from aclgrad.cli.npu import DoctorLine
 from aclgrad.ops import all_specs
 from aclgrad.runtime import packages

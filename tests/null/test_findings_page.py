@@ -15,7 +15,7 @@ import pytest
 from aclgrad.findings import Result, Run, from_json, merge, read_report
 from aclgrad.findings.finding import finding_from_json
 from aclgrad.reporting import findings_page
-from aclgrad.reporting.race_times import drawn
+from aclgrad.reporting.pictures.race_times import drawn
 
 PLACE = {"pipe": "VECTOR", "instruction": "Div", "note": "reads", "file": "", "line": 0, "text": ""}
 OTHER = PLACE | {"pipe": "MTE2", "instruction": "DataCopyPad", "note": "wrote"}

@@ -6,7 +6,7 @@ from __future__ import annotations
 import inspect
 
 from aclgrad.common import callables
-from aclgrad.common.notebook import table
+from aclgrad.common.display.notebook import table
 from aclgrad.findings import Finding, Result, Run, merge
 from aclgrad.findings.finding import Place
 from test_profile import kernel, profiled

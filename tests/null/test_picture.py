@@ -12,9 +12,10 @@ import pytest
 
 from aclgrad.golden.precision import measure
 from aclgrad.ops import find
-from aclgrad.reporting import history, html, picture_svg, picture_text, report
+from aclgrad.reporting import history, html, report
 from aclgrad.reporting.conditions import Conditions
 from aclgrad.reporting.groups import groups_of
+from aclgrad.reporting.pictures import picture_svg, picture_text
 from aclgrad.testing.picture import Picture, draw, from_json
 from aclgrad.testing.run import Outcome
 from aclgrad.testing.writers import Writers

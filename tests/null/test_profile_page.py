@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from aclgrad.profiling import buffers
-from aclgrad.profiling.arrows import arrows
+from aclgrad.profiling.pages import buffers
+from aclgrad.profiling.pages.arrows import arrows
 
 LANES = [("core0", "MTE2"), ("core0", "VECTOR")]
 

@@ -14,9 +14,9 @@ import pytest
 from rich.console import Console
 
 from aclgrad import cli
-from aclgrad.cli import lines
+from aclgrad.cli import progress_lines
 from aclgrad.cli.common import progress
-from aclgrad.cli.lines import Lines
+from aclgrad.cli.progress_lines import Lines
 from aclgrad.project.building.operator_build import Builder
 from aclgrad.project.checkout.cmake_build import step_name
 from aclgrad.project.reading.sources import Kernel
@@ -57,12 +57,12 @@ def test_lines_tell_of_the_last_task(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_commands_without_a_bar_tell_too(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(lines.Lines.__init__, "__defaults__", (0.01, 2))
+    monkeypatch.setattr(progress_lines.Lines.__init__, "__defaults__", (0.01, 2))
     told = threading.Event()
     monkeypatch.setattr(os, "write", lambda file, text: told.set() or real(file, text))
 
     def works() -> None:
-        lines.tell("profiling op 4x4", 3, 12)
+        progress_lines.tell("profiling op 4x4", 3, 12)
         assert told.wait(60)
 
     cli._guarded("profile", works)()

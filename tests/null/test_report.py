@@ -18,7 +18,8 @@ import xmlschema
 from aclgrad.golden.precision import Report
 from aclgrad.ops import all_specs, find
 from aclgrad.project.cases.grid import ProjectCase
-from aclgrad.reporting import histogram, html, junit, report, table
+from aclgrad.reporting import html, junit, report, table
+from aclgrad.reporting.pictures import histogram
 from aclgrad.reporting.report import Conditions
 from aclgrad.spec.cases import Case
 from aclgrad.spec.dtypes import FLOAT16

@@ -68,9 +68,9 @@ def test_docstring_says_what_a_room_imports(name: str) -> None:
     assert {word for word in missing if word not in allowed} == set()
 
 
-@pytest.mark.parametrize("name", [name for name in ROOMS if name.startswith("project.")])
+@pytest.mark.parametrize("name", [name for name in ROOMS if name != "cli"])
 def test_rooms_are_small(name: str) -> None:
-    """What one looks for in a room is found by its files' names."""
+    """What one looks for is found by the names in a room; ``cli`` has a module for each verb."""
     files = [path for module, path in rooms.modules().items() if rooms.room(module, GRAPH) == name]
     assert len([path for path in files if path.name != "__init__.py"]) <= 12
     assert sum(path.read_text("utf-8").count("\n") for path in files) <= 3000

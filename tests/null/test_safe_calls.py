@@ -17,10 +17,10 @@ PYTHON = ("python/aclgrad", "scripts", "benchmarks")
 OWN_PLACES = {
     # What is written there lies in a build folder, the cache or a temporary folder of one's own.
     "python/aclgrad/project/checkout/cann_build.py",
-    "python/aclgrad/campaign/child.py",
-    "python/aclgrad/campaign/cluster.py",
-    "python/aclgrad/campaign/conduct.py",
-    "python/aclgrad/campaign/packing.py",
+    "python/aclgrad/campaign/workers/child.py",
+    "python/aclgrad/campaign/workers/cluster.py",
+    "python/aclgrad/campaign/run_campaign.py",
+    "python/aclgrad/campaign/workers/packing.py",
     "benchmarks/campaign.py",
     "benchmarks/timing/validate.py",
     "python/aclgrad/profiling/calibration/runner.py",

@@ -16,11 +16,12 @@ from typing import Any
 
 import pytest
 
-from aclgrad.campaign import description, expand
-from aclgrad.campaign.description import CampaignError
+from aclgrad.campaign import expand
+from aclgrad.campaign.plans import description
+from aclgrad.campaign.plans.description import CampaignError
 from aclgrad.common import data, files
-from aclgrad.common.terminal import Terminal
-from aclgrad.common.visible import visible
+from aclgrad.common.display.terminal import Terminal
+from aclgrad.common.display.visible import visible
 from aclgrad.errors import AclgradError
 from aclgrad.findings import Result, Run, as_sarif, from_json, merge, print_text, read_report
 from aclgrad.profiling import profiled
@@ -292,7 +293,7 @@ def test_every_console_of_the_package_is_a_terminal() -> None:
 
 def test_progress_of_anybody(monkeypatch: pytest.MonkeyPatch) -> None:
     """As a bar, and as lines."""
-    from aclgrad.cli import common, lines
+    from aclgrad.cli import common, progress_lines
 
     page = io.StringIO()
     monkeypatch.setattr(Terminal, "is_terminal", True)
@@ -301,7 +302,7 @@ def test_progress_of_anybody(monkeypatch: pytest.MonkeyPatch) -> None:
         bar.refresh()
     assert "[red]x[/red] :bomb:" in page.getvalue() and "\u202e" not in page.getvalue()
     read, write = os.pipe()
-    with lines.Lines(0.01, write) as told:
+    with progress_lines.Lines(0.01, write) as told:
         told.add_task(EVIL)
         text = os.read(read, 10_000).decode()
     assert SHOWN in text and not set(text) & set(RAW)

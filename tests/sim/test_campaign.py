@@ -22,9 +22,11 @@ from typing import Any
 import pytest
 import yaml
 
-from aclgrad.campaign import axes, cluster, conduct, description, expand, kernels, worker
-from aclgrad.campaign.description import CampaignError
-from aclgrad.campaign.store import Ranges, Store
+from aclgrad.campaign import expand, run_campaign
+from aclgrad.campaign.plans import axes, description
+from aclgrad.campaign.plans.description import CampaignError
+from aclgrad.campaign.results.store import Ranges, Store
+from aclgrad.campaign.workers import cluster, kernels, worker
 from aclgrad.errors import ToolkitError
 from aclgrad.ops import all_specs
 
@@ -411,7 +413,7 @@ def test_a_stop_ends_what_runs(tmp_path: Path) -> None:
         crew.limit = 3600
         crew.run(Items(["hang", "one", "two"], stop))
     assert time.monotonic() - started < 60
-    assert not [line for line in children() if "aclgrad.campaign.child" in line]
+    assert not [line for line in children() if "aclgrad.campaign.workers.child" in line]
 
 
 def children() -> list[str]:
@@ -538,7 +540,7 @@ def test_tests_of_a_python_file(toolkit: Path, tmp_path: Path) -> None:
     words = 'operators = "test_some.py"\nonly = "it"\nenvironment = { WANTED = ["yes", "no"] }\n'
     path.write_text(f'do = "unit-tests"\n{words}')
     plan = expand.expand(description.load(path)).plan
-    setup, hand = {**conduct.setup_of(plan), "folder": ""}, worker.Hand()
+    setup, hand = {**run_campaign.setup_of(plan), "folder": ""}, worker.Hand()
     try:
         found = hand.run(setup, [(0, 2)], 60)
     finally:

@@ -14,7 +14,7 @@ from aclgrad.ops import all_specs, find
 from aclgrad.runtime import Device
 from aclgrad.runtime.device import Planned
 from aclgrad.spec.call import Call, TensorDesc
-from aclgrad.spec.check import Check
+from aclgrad.spec.checks import Check
 from aclgrad.spec.dtypes import BF16, CASTABLE, FLOAT, FLOAT16, INT32, UNCASTABLE
 from aclgrad.spec.op_spec import OpSpec
 from aclgrad.spec.soc import FAMILIES

@@ -273,7 +273,7 @@ def test_long_timelines_are_merged(
     profile: Profile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Fewer slices, the same work."""
-    from aclgrad.profiling import page as profiling_page
+    from aclgrad.profiling.pages import page as profiling_page
 
     path = tmp_path / "page.html"
     busy = []
@@ -292,7 +292,7 @@ def test_long_timelines_are_merged(
 def test_too_much_for_a_timeline(
     profile: Profile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from aclgrad.profiling import page as profiling_page
+    from aclgrad.profiling.pages import page as profiling_page
 
     monkeypatch.setattr(profiling_page, "_MOST_STEPS", 10)
     path = tmp_path / "page.html"

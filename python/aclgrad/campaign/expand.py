@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from aclgrad import ops
-from aclgrad.campaign import kernels, packing
-from aclgrad.campaign.description import Campaign, CampaignError, Sweep, is_path
-from aclgrad.campaign.plan import Json, Plan, size_of
+from aclgrad.campaign.plans.description import Campaign, CampaignError, Sweep, is_path
+from aclgrad.campaign.plans.plan import Json, Plan, size_of
+from aclgrad.campaign.workers import kernels, packing
 from aclgrad.errors import AclgradError
 from aclgrad.project.cases import grid
 from aclgrad.project.reading.command_words import soc_name

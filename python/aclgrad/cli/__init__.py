@@ -2,11 +2,12 @@
 """The ``aclgrad`` command: which commands there are, and how their errors end. Each command turns
 options into one call and prints the result.
 
-May import: ``campaign``, ``common``, ``errors``, ``findings``, ``functions``, ``golden``,
-``headers``, ``ops``, ``packaging``, ``profiling``, ``profiling.calibration``, ``project.building``,
-``project.cases``, ``project.checkout``, ``project.checks``, ``project.reading``,
-``project.running``, ``project.unit_tests``, ``project.workspace``, ``reporting``, ``runtime``,
-``spec``, ``testing``.
+May import: ``campaign``, ``campaign.plans``, ``campaign.results``, ``campaign.workers``,
+``common``, ``common.display``, ``errors``, ``findings``, ``functions``, ``golden``, ``headers``,
+``ops``, ``packaging``, ``profiling``, ``profiling.calibration``, ``profiling.pages``,
+``project.building``, ``project.cases``, ``project.checkout``, ``project.checks``,
+``project.reading``, ``project.running``, ``project.unit_tests``, ``project.workspace``,
+``reporting``, ``reporting.pictures``, ``runtime``, ``spec``, ``testing``.
 """
 
 from __future__ import annotations
@@ -103,7 +104,7 @@ def _telling(name: str) -> Any:
     """Lines of a command that has no bar of its own."""
     if name not in _WITHOUT_BAR:
         return nullcontext()
-    return importlib.import_module("aclgrad.cli.lines").telling(f"aclgrad {name}")
+    return importlib.import_module("aclgrad.cli.progress_lines").telling(f"aclgrad {name}")
 
 
 def _of_system(error: OSError) -> str:

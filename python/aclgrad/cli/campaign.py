@@ -46,18 +46,19 @@ def campaign_command(
     as_json: Json = False,
 ) -> None:
     """Run what a campaign file describes, and go on where an earlier run has stopped."""
-    from aclgrad.campaign import conduct, description
+    from aclgrad.campaign import run_campaign
+    from aclgrad.campaign.plans import description
 
     campaign = description.load(file)
     place = out or Path("report") / file.stem
     if insecure and scheduler is None:
         raise ValueError("--insecure-scheduler: is for a --scheduler ADDRESS, and there is none")
     if case is not None:
-        _show_case(conduct.one(campaign, case, place), as_json)
+        _show_case(run_campaign.one(campaign, case, place), as_json)
         return
-    from aclgrad.campaign import page, summary
-    from aclgrad.campaign.cluster import need
-    from aclgrad.campaign.store import Store
+    from aclgrad.campaign.results import page, summary
+    from aclgrad.campaign.results.store import Store
+    from aclgrad.campaign.workers.cluster import need
 
     need("pyarrow")
     if against is not None:
@@ -65,7 +66,7 @@ def campaign_command(
     console = ERR if as_json else OUT
     with Store(place).held(campaign.title) as store:
         with progress(console) as bar:
-            ended = conduct.run(
+            ended = run_campaign.run(
                 campaign, store, address=scheduler, insecure=insecure, workers=workers, bar=bar,
                 tell=lambda text: ERR.print(text, markup=False),
             )  # fmt: skip

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.table import Table
 
-from aclgrad.cli import lines, lookup, operators
+from aclgrad.cli import lookup, operators, progress_lines
 from aclgrad.cli.common import ERR, OUT, allow_partial, progress
 from aclgrad.cli.options import (
     AllowRefusals,
@@ -29,7 +29,7 @@ from aclgrad.cli.options import (
     Running,
 )
 from aclgrad.common import files
-from aclgrad.common.terminal import Terminal
+from aclgrad.common.display.terminal import Terminal
 from aclgrad.testing import selection
 from aclgrad.testing import tolerance as tolerances
 
@@ -171,7 +171,7 @@ def _report(
 def _print_case(outcome: Outcome, head: str) -> None:
     OUT.print(f"\n{head} {outcome.case.name}\n{outcome.message}", markup=False)
     if outcome.picture is not None:
-        from aclgrad.reporting import picture_text
+        from aclgrad.reporting.pictures import picture_text
 
         picture_text.show(outcome.picture, OUT)
 
@@ -343,7 +343,7 @@ def check_command(
                 "--report: shows a file and runs nothing. Next: leave out operators, --shape,"
                 " --case and --chaos"
             )
-        with lines.telling(f"reading {report}"):
+        with progress_lines.telling(f"reading {report}"):
             found = findings.merge([findings.Run("", "", tuple(findings.read_report(report)))])
         result = findings.Result(tuple(found))
     else:

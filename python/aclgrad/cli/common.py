@@ -10,9 +10,9 @@ from typing import Any
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from aclgrad import runtime
-from aclgrad.cli.lines import Lines
 from aclgrad.cli.options import DeviceName, Running
-from aclgrad.common.terminal import Terminal
+from aclgrad.cli.progress_lines import Lines
+from aclgrad.common.display.terminal import Terminal
 from aclgrad.spec.soc import family_of
 
 OUT = Terminal()

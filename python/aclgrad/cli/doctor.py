@@ -15,7 +15,7 @@ from aclgrad.cli.options import Device, DeviceName, Json
 
 def doctor_command(device: Device = DeviceName.sim, as_json: Json = False) -> None:
     """Check compiler, libraries, package, SoC and environment; name the fix for each problem."""
-    from aclgrad.cli.examine import examine
+    from aclgrad.cli.installation import examine
 
     findings = examine(device.value)
     problems = [finding for finding in findings if finding.status == "problem"]

@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from aclgrad.cli import sources
-from aclgrad.cli.named import Named
 from aclgrad.cli.operators import Operators
 from aclgrad.cli.options import OfPath
-from aclgrad.cli.project import Project
+from aclgrad.cli.own_operators import Named
+from aclgrad.cli.project_operators import Project
 from aclgrad.project.reading import command_words
 from aclgrad.testing import selection
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from aclgrad.cli import lines
+from aclgrad.cli import progress_lines
 from aclgrad.common import files
-from aclgrad.common.visible import visible
+from aclgrad.common.display.visible import visible
 from aclgrad.errors import AclnnError
 from aclgrad.profiling import against_board, sensitivity
 from aclgrad.profiling import text as profiling_text
@@ -115,7 +115,7 @@ def _one(request: Request, output: Output, console: Console, device: Device) -> 
     if output.trace is not None:
         made += _write_traces(output.trace, found, output.cores)
     if output.html is not None:
-        from aclgrad.profiling import page
+        from aclgrad.profiling.pages import page
 
         program = found if len(found.floors) > 1 else None
         parts = page.launches_of(found, output.cores)
@@ -160,8 +160,8 @@ def _write_traces(path: Path, found: Profiled, asked: Sequence[int]) -> list[Pat
 def _plot(path: Path | None, items: Sequence[Profiled], *, over_shapes: bool = False) -> list[Path]:
     if path is None:
         return []
-    from aclgrad.profiling import plot as profiling_plot
-    from aclgrad.reporting import charts
+    from aclgrad.profiling.pages import plot as profiling_plot
+    from aclgrad.reporting.pictures import charts
 
     plots = profiling_plot.sweep(items) if over_shapes else [profiling_plot.roofline(items)]
     if over_shapes:
@@ -209,7 +209,7 @@ def _compare(request: Request, output: Output, console: Console, device: Device,
         _check_cores(found, output.cores)
         pair.append(found)
         if output.html is not None:
-            from aclgrad.profiling import page
+            from aclgrad.profiling.pages import page
 
             # Before the next one runs: the device forgets this one's instructions then.
             shown.append(page.Shown.of(found, found.main, output.cores))
@@ -280,10 +280,10 @@ def _sweep(request: Request, output: Output, console: Console, device: Device, t
     items: list[Profiled] = []
     shapes = sweep_shapes(text)
     for shape in shapes:
-        lines.tell(f"profiling {request.word} {shape}", len(items), len(shapes))
+        progress_lines.tell(f"profiling {request.word} {shape}", len(items), len(shapes))
         items.append(profile(device, replace(request, shapes=(shape,))))
     if output.html is not None:
-        from aclgrad.profiling import page
+        from aclgrad.profiling.pages import page
 
         page.write_sweep(output.html, items)
     made = [*([output.html] if output.html else [])]

@@ -169,7 +169,7 @@ def _show(computed: operators.Computed, output: Path | None) -> None:
     if computed.verdict:
         OUT.print(computed.verdict, markup=False)
     if computed.picture is not None:
-        from aclgrad.reporting import picture_text
+        from aclgrad.reporting.pictures import picture_text
 
         picture_text.show(computed.picture, OUT)
 

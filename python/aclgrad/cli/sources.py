@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from aclgrad.common.visible import visible
+from aclgrad.common.display.visible import visible
 from aclgrad.project.reading.auto_sync import Assumed
 from aclgrad.project.reading.command_words import is_path, soc_name
 from aclgrad.project.reading.sources import SourcesError

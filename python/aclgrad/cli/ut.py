@@ -14,7 +14,7 @@ from rich.console import Console
 
 from aclgrad.cli.common import OUT
 from aclgrad.cli.options import AutoSync, Json, KeepGoing
-from aclgrad.common.visible import visible
+from aclgrad.common.display.visible import visible
 from aclgrad.project.reading.auto_sync import Assumed
 
 if TYPE_CHECKING:

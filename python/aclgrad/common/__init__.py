@@ -2,5 +2,5 @@
 """What every room may use: files that are read and written safely, the cache's folder, imports on
 first use, constant expressions.
 
-May import: ``errors``.
+May import: ``common.display``, ``errors``.
 """

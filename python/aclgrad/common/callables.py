@@ -8,7 +8,7 @@ import keyword
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
-from aclgrad.common.notebook import table
+from aclgrad.common.display.notebook import table
 
 
 def parameter_name(name: str, taken: Collection[str] = ()) -> str:

@@ -2,7 +2,7 @@
 """What the simulator's checks found: read from its JSON, merged over cases, rendered as text, JSON
 and SARIF.
 
-May import: ``common``.
+May import: ``common``, ``common.display``.
 """
 
 from aclgrad.findings.finding import (
@@ -16,9 +16,9 @@ from aclgrad.findings.finding import (
     parse,
     read_report,
 )
+from aclgrad.findings.formats import as_json, render
 from aclgrad.findings.kinds import ERROR, HINT, HOST_KINDS, KINDS, RESULT_KINDS, WARNING, Kind
 from aclgrad.findings.merged import Merged, Refused, Result, Run, merge, merged_json
-from aclgrad.findings.rendering import as_json, render
 from aclgrad.findings.sarif import as_sarif
 from aclgrad.findings.text import describe, print_text
 

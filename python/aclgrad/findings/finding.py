@@ -11,7 +11,7 @@ from typing import Any
 
 from aclgrad.common import files
 from aclgrad.common.data import parse_json
-from aclgrad.common.visible import visible
+from aclgrad.common.display.visible import visible
 from aclgrad.findings.kinds import ERROR, KINDS
 
 

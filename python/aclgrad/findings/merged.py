@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from aclgrad.common.notebook import table
+from aclgrad.common.display.notebook import table
 from aclgrad.findings.finding import Finding, _count
 from aclgrad.findings.kinds import ERROR, HINT, WARNING
 

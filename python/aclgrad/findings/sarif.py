@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from aclgrad import __version__
 from aclgrad.common import files
-from aclgrad.common.visible import visible
+from aclgrad.common.display.visible import visible
 from aclgrad.findings.finding import Finding, Place
 from aclgrad.findings.kinds import ERROR, WARNING
 from aclgrad.findings.merged import Merged, Result, merged_json

@@ -17,7 +17,7 @@ from typing import Any
 from rich.table import Table
 
 from aclgrad.common import files
-from aclgrad.common.terminal import Terminal
+from aclgrad.common.display.terminal import Terminal
 from aclgrad.headers.check import HeadersChecked
 from aclgrad.headers.op_compiler import Front
 

@@ -5,8 +5,8 @@ import numpy as np
 
 from aclgrad.spec.arguments import KernelTensor, Tensor
 from aclgrad.spec.cases import elementwise_grid
-from aclgrad.spec.check import PARAM_NULLPTR
 from aclgrad.spec.checks import (
+    PARAM_NULLPTR,
     DtypeSupported,
     NotNull,
     ResultPointers,

@@ -11,8 +11,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from aclgrad.common import files, notebook
+from aclgrad.common import files
 from aclgrad.common.data import parse_json
+from aclgrad.common.display import notebook
 from aclgrad.errors import AclgradError
 from aclgrad.findings import Finding
 from aclgrad.profiling.estimate import (

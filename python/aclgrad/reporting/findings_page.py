@@ -16,12 +16,12 @@ from markupsafe import Markup
 
 from aclgrad import __version__
 from aclgrad.common import files
-from aclgrad.common.visible import visible
+from aclgrad.common.display.visible import visible
 from aclgrad.findings import ERROR, Merged, Result, describe
 from aclgrad.findings.finding import Place
 from aclgrad.reporting.html import environment
-from aclgrad.reporting.pipes import pipes_svg
-from aclgrad.reporting.race_times import drawn
+from aclgrad.reporting.pictures.pipes import pipes_svg
+from aclgrad.reporting.pictures.race_times import drawn
 
 _AROUND = 5  # lines before and behind the one that is marked
 _MOST_LINE = 300  # characters

@@ -11,7 +11,7 @@ from typing import Any
 from aclgrad.common import files
 from aclgrad.common.data import parse_json
 from aclgrad.reporting.conditions import Conditions
-from aclgrad.reporting.histogram import stacked
+from aclgrad.reporting.pictures.histogram import stacked
 from aclgrad.testing.run import Outcome
 
 FILE = "history.json"

@@ -13,12 +13,13 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from aclgrad.common.visible import visible
+from aclgrad.common.display.visible import visible
 from aclgrad.findings import describe
 from aclgrad.ops import find
-from aclgrad.reporting import histogram, history, picture_svg, scatter
+from aclgrad.reporting import history
 from aclgrad.reporting.conditions import Conditions
 from aclgrad.reporting.groups import groups_of
+from aclgrad.reporting.pictures import histogram, picture_svg, scatter
 from aclgrad.reporting.table import dtype_text, found, grouped, remarks, rows, shape_text
 from aclgrad.testing.refusals import RefusedCase, reasons
 from aclgrad.testing.run import Outcome

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from xml.etree import ElementTree
 
-from aclgrad.common.visible import visible
+from aclgrad.common.display.visible import visible
 from aclgrad.findings import consequence
 from aclgrad.golden.precision import count
 from aclgrad.reporting.conditions import Conditions

@@ -10,8 +10,8 @@ import jinja2
 from markupsafe import Markup
 
 from aclgrad.golden.precision import Report
-from aclgrad.reporting import picture_svg, scatter
 from aclgrad.reporting.html import embedded, environment
+from aclgrad.reporting.pictures import picture_svg, scatter
 from aclgrad.testing.picture import Picture
 
 

@@ -21,8 +21,15 @@ from aclgrad.spec import naming
 from aclgrad.spec.arguments import Attr, KernelAttr, KernelTensor, Tensor
 from aclgrad.spec.call import MAX_ELEMENTS, PRIVATE_FORMATS, AttrValue, Call, broadcast
 from aclgrad.spec.cases import Case
-from aclgrad.spec.check import INNER_FIND_KERNEL, INNER_NULLPTR, SUCCESS, Check
-from aclgrad.spec.checks import DtypeSupported, ReturnIfEmpty, SameShape
+from aclgrad.spec.checks import (
+    INNER_FIND_KERNEL,
+    INNER_NULLPTR,
+    SUCCESS,
+    Check,
+    DtypeSupported,
+    ReturnIfEmpty,
+    SameShape,
+)
 from aclgrad.spec.definition import AttrDef, Default, Definition, Param
 from aclgrad.spec.dtypes import CASTABLE, FLOAT, DType
 from aclgrad.spec.soc import FAMILIES, Family, family

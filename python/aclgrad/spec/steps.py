@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from aclgrad.spec import naming
 from aclgrad.spec.call import Call, broadcast
-from aclgrad.spec.check import INNER_NULLPTR
+from aclgrad.spec.checks import INNER_NULLPTR
 
 
 @dataclass(frozen=True)

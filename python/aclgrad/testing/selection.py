@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from aclgrad.ops import find, need_all
 from aclgrad.spec.call import AttrValue, Call, TensorDesc
 from aclgrad.spec.cases import Case
-from aclgrad.spec.check import PARAM_INVALID
+from aclgrad.spec.checks import PARAM_INVALID
 from aclgrad.spec.dtypes import DType
 from aclgrad.spec.op_spec import OpSpec
 from aclgrad.spec.soc import Family

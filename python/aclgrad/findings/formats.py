@@ -31,7 +31,7 @@ def as_json(result: Result) -> dict[str, Any]:
 def render(result: Result, form: str) -> str:
     """Return the text of a report file: text, json or sarif."""
     if form == "text":
-        from aclgrad.common.terminal import Terminal
+        from aclgrad.common.display.terminal import Terminal
 
         page = io.StringIO()
         print_text(result, Terminal(page))

@@ -15,8 +15,8 @@ from aclgrad import findings
 from aclgrad.cli.common import open_device
 from aclgrad.cli.operators import Asked, Computed, Given, Looked, Ran, shortened
 from aclgrad.cli.options import DeviceName, Running, Switch
+from aclgrad.common.display.visible import visible
 from aclgrad.common.files import check_output
-from aclgrad.common.visible import visible
 from aclgrad.project.reading.auto_sync import Assumed, assume
 from aclgrad.project.reading.command_words import soc_name
 from aclgrad.project.reading.sources import SourcesError, numpy_name

@@ -14,10 +14,10 @@ import jinja2
 from markupsafe import Markup
 
 from aclgrad.common import files, temporary
-from aclgrad.profiling import buffers, plot
 from aclgrad.profiling.advice import Advice, advise
-from aclgrad.profiling.arrows import arrows
 from aclgrad.profiling.estimate import PIPES
+from aclgrad.profiling.pages import buffers, plot
+from aclgrad.profiling.pages.arrows import arrows
 from aclgrad.profiling.profiled import Json, Profiled, short_path
 from aclgrad.profiling.sensitivity import HEADINGS, deciding
 from aclgrad.profiling.text import LAUNCH_HEADINGS, compare_rows, facts, launch_rows, warnings

@@ -106,7 +106,7 @@ def decades(low: float, high: float, room: float = 360) -> list[float]:
 
 def picture(titles: Sequence[str], plots: Sequence[str], width: int, height: int) -> str:
     """Plots of one size side by side as a file of their own, below the lines of a title."""
-    templates = Path(__file__).parent / "templates"
+    templates = Path(__file__).parent.parent / "templates"
     style = "".join((templates / f"{name}.css.j2").read_text() for name in ("colours", "plots"))
     top = 8 + 20 * len(titles)
     heading = "".join(

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
-from aclgrad.common.visible import visible
+from aclgrad.common.display.visible import visible
 
 SECONDS = 10.0
 

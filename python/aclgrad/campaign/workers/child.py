@@ -53,7 +53,13 @@ class Child:
         # Workers share the machine by processes. What a case gives never depends on threads.
         base.setdefault("ACLGRAD_SIM_THREADS", "1")
         self._process = subprocess.Popen(
-            [*setup.get("before", ()), sys.executable, "-I", "-m", "aclgrad.campaign.child"],
+            [
+                *setup.get("before", ()),
+                sys.executable,
+                "-I",
+                "-m",
+                "aclgrad.campaign.workers.child",
+            ],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 
-from aclgrad.reporting import charts
+from aclgrad.reporting.pictures import charts
 from aclgrad.testing.picture import Picture
 
 _MOST = 200

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from aclgrad import ops
-from aclgrad.campaign import kernels, packing
-from aclgrad.campaign.plan import Cell, Json, Plan
+from aclgrad.campaign.plans.plan import Cell, Json, Plan
+from aclgrad.campaign.workers import kernels, packing
 from aclgrad.golden.precision import Report
 from aclgrad.profiling.calls import profiling
 from aclgrad.profiling.profiled import Profiled

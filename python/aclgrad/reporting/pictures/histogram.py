@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from aclgrad.reporting import charts
+from aclgrad.reporting.pictures import charts
 from aclgrad.testing.run import Outcome
 
 EDGES = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)

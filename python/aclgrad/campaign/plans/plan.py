@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from aclgrad.campaign import axes
+from aclgrad.campaign.plans import axes
 
 Json = dict[str, Any]
 

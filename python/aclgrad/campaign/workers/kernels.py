@@ -14,8 +14,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from aclgrad.campaign.child import Child
-from aclgrad.campaign.description import CampaignError
+from aclgrad.campaign.plans.description import CampaignError
+from aclgrad.campaign.workers.child import Child
 from aclgrad.common.cache import root as cache_root
 from aclgrad.runtime.toolkit import checkout
 

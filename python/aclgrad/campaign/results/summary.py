@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-from aclgrad.campaign.store import Store
-from aclgrad.campaign.work import BAD, PASSED
+from aclgrad.campaign.results.store import Store
+from aclgrad.campaign.workers.case_rows import BAD, PASSED
 
 Json = dict[str, Any]
 

@@ -9,7 +9,7 @@ from typing import IO, Any
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 
-from aclgrad.common.visible import visible
+from aclgrad.common.display.visible import visible
 
 
 class Terminal(Console):

@@ -11,11 +11,11 @@ from markupsafe import Markup
 from rich.console import Console
 from rich.table import Table
 
-from aclgrad.campaign.store import Store
+from aclgrad.campaign.results.store import Store
 from aclgrad.common import files
-from aclgrad.common.terminal import Terminal
-from aclgrad.reporting import charts
+from aclgrad.common.display.terminal import Terminal
 from aclgrad.reporting.html import environment, number
+from aclgrad.reporting.pictures import charts
 
 Json = dict[str, Any]
 

@@ -22,8 +22,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from aclgrad.campaign import worker
-from aclgrad.campaign.description import CampaignError
+from aclgrad.campaign.plans.description import CampaignError
+from aclgrad.campaign.workers import worker
 from aclgrad.common import temporary
 from aclgrad.errors import ToolkitError
 

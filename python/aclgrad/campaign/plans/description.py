@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from aclgrad.campaign import axes
+from aclgrad.campaign.plans import axes
 from aclgrad.common import files
 from aclgrad.common.data import absurd, parse_toml
 from aclgrad.errors import AclgradError

@@ -12,13 +12,14 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from aclgrad.campaign import cluster, search, shrink, summary, worker
-from aclgrad.campaign.cluster import Piece, Source
-from aclgrad.campaign.description import Campaign
 from aclgrad.campaign.expand import Expanded, check_socs, expand
-from aclgrad.campaign.plan import Block, Plan
-from aclgrad.campaign.store import Ranges, Store
-from aclgrad.campaign.work import BAD, PASSED, REFUSED, archive_name
+from aclgrad.campaign.plans.description import Campaign
+from aclgrad.campaign.plans.plan import Block, Plan
+from aclgrad.campaign.results import search, shrink, summary
+from aclgrad.campaign.results.store import Ranges, Store
+from aclgrad.campaign.workers import cluster, worker
+from aclgrad.campaign.workers.case_rows import BAD, PASSED, REFUSED, archive_name
+from aclgrad.campaign.workers.cluster import Piece, Source
 from aclgrad.common import temporary
 
 Json = dict[str, Any]
@@ -170,7 +171,7 @@ def digest_of(campaign: Campaign, expanded: Expanded) -> str:
 
 def setup_of(plan: Plan) -> Json:
     """What a worker's child is set up with."""
-    return {"call": "aclgrad.campaign.work:Cases", "document": plan.document}
+    return {"call": "aclgrad.campaign.workers.case_rows:Cases", "document": plan.document}
 
 
 def run(

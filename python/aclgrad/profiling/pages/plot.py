@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from aclgrad.profiling.profiled import Profiled
-from aclgrad.reporting import charts
+from aclgrad.reporting.pictures import charts
 
 VECTOR_BYTES_PER_CYCLE = 768
 """What a vector pipe reads and writes in UB at most: two operands and a result of 256 bytes."""

@@ -12,11 +12,11 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from aclgrad.campaign import search, summary
-from aclgrad.campaign.cluster import Crew, Piece
-from aclgrad.campaign.plan import Cell, Json, Plan
-from aclgrad.campaign.store import Store
-from aclgrad.campaign.work import BAD, CRASHED, LOST, SLOW, WRONG
+from aclgrad.campaign.plans.plan import Cell, Json, Plan
+from aclgrad.campaign.results import search, summary
+from aclgrad.campaign.results.store import Store
+from aclgrad.campaign.workers.case_rows import BAD, CRASHED, LOST, SLOW, WRONG
+from aclgrad.campaign.workers.cluster import Crew, Piece
 from aclgrad.common import files
 
 MOST_CAUSES = 12

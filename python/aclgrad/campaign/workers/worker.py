@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from aclgrad import __version__
-from aclgrad.campaign.child import Child, ChildError
+from aclgrad.campaign.workers.child import Child, ChildError
 from aclgrad.runtime.toolkit import sim_root
 
 Json = dict[str, Any]
@@ -27,7 +27,7 @@ TRIES = 3
 
 TOPIC = "aclgrad-campaign"
 
-_PACKAGE = Path(__file__).resolve().parents[1]
+_PACKAGE = Path(__file__).resolve().parents[2]
 _own = threading.local()
 
 
@@ -166,7 +166,7 @@ class Socs:
 
 def socs() -> list[str]:
     """Which SoCs this machine's simulator knows; asked in a process of its own."""
-    child = Child({"call": "aclgrad.campaign.worker:Socs", "document": {}, "folder": ""})
+    child = Child({"call": "aclgrad.campaign.workers.worker:Socs", "document": {}, "folder": ""})
     try:
         found: list[str] = child.run(0, 60.0)["socs"]
         return found

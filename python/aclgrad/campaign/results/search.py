@@ -10,11 +10,13 @@ import math
 from dataclasses import asdict, replace
 from typing import Any
 
-from aclgrad.campaign import axes, cluster, summary
-from aclgrad.campaign.cluster import Piece
-from aclgrad.campaign.plan import Block, Cell, Json, Plan
-from aclgrad.campaign.store import Store
-from aclgrad.campaign.work import BAD, REFUSED
+from aclgrad.campaign.plans import axes
+from aclgrad.campaign.plans.plan import Block, Cell, Json, Plan
+from aclgrad.campaign.results import summary
+from aclgrad.campaign.results.store import Store
+from aclgrad.campaign.workers import cluster
+from aclgrad.campaign.workers.case_rows import BAD, REFUSED
+from aclgrad.campaign.workers.cluster import Piece
 from aclgrad.errors import ToolkitError
 
 _AXES = ("attributes", "layout", "values", "mode", "chaos", "autosync", "keep_going", "seed")

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from aclgrad.campaign.description import CampaignError
+from aclgrad.campaign.plans.description import CampaignError
 from aclgrad.common import files, locks
 from aclgrad.common.data import parse_json
 
