@@ -32,7 +32,6 @@ from aclgrad.spec.op_spec import OpSpec
 
 Array = NDArray[Any]
 GOLDEN, PACKER = "golden", "packer"
-_KIND = {"DT_BOOL": "Bool", "DT_FLOAT": "Float"}
 _ELEMENTS = {"Int": "int64_t", "Float": "float", "Bool": "bool"}
 _UNIT = 1e-5  # what is free in a float32 result of magnitude 1
 

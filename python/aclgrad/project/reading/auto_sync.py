@@ -16,6 +16,7 @@ from typing import Any
 
 from aclgrad.common.data import parse_json
 from aclgrad.common.files import FileError, text_of
+from aclgrad.project.reading import cmake_text
 from aclgrad.spec.soc import family_of
 
 ENVIRONMENT = "ACLGRAD_SIM_AUTOSYNC"
@@ -26,7 +27,6 @@ _FOLDERS = ("", "scripts/kernel/binary_config", "scripts", "cmake", "config", "c
 
 _SKIPPED = {"build", "build_out", "tests", "third_party", ".git", ".venv", "node_modules"}
 
-_CALL = re.compile(r"\b(\w+)\s*\(", re.ASCII)
 _WORD = re.compile(r'"(?:[^"\\]|\\.)*"|[^\s()"]+')
 _OPTION = re.compile(r"--cce-auto-sync(?:=(\w+))?(?![\w-])")
 
@@ -201,20 +201,15 @@ class _Call:
 
 def _calls(file: Path) -> list[_Call]:
     """The calls of a CMake list, with the variables that it sets itself put in."""
-    text = re.sub(r"#[^\n]*", "", _read(file))
     calls = []
     variables: dict[str, list[str]] = {}
-    for match in _CALL.finditer(text):
-        depth, end = 1, match.end()
-        while end < len(text) and depth:
-            depth += {"(": 1, ")": -1}.get(text[end], 0)
-            end += 1
+    for made in cmake_text.calls(_read(file)):
         words: list[str] = []
-        for word in _WORD.findall(text[match.end() : end - 1]):
+        for word in _WORD.findall(made.arguments):
             plain = word.strip('"')
             name = re.fullmatch(r"\$\{(\w+)\}", plain)
             words += variables.get(name[1], [plain]) if name else [plain]
-        call = _Call(match[1].lower(), tuple(words), text.count("\n", 0, match.start()) + 1)
+        call = _Call(made.name, tuple(words), made.line)
         if call.name == "set" and words:
             variables[words[0]] = words[1:]
         calls.append(call)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from aclgrad.common.files import FileError, text_of
+from aclgrad.project.reading import cmake_text
 from aclgrad.project.reading.cpp_text import closing
 from aclgrad.project.reading.sources import Sources, SourcesError, code
 from aclgrad.spec.definition import Definition, Param, Params
@@ -159,12 +160,12 @@ def check_kernel_file(op: Definition, sources: Sources, taken: Path, wanted: Seq
 def _named_by_cmake(sources: Sources, kernel: Path) -> bool:
     """Whether the project's own build says which file an operator's kernel is in."""
     folders = [kernel.parent, kernel.parent.parent, sources.root]
-    for path in dict.fromkeys(folder / "CMakeLists.txt" for folder in folders):
-        if path.is_file() and re.search(
-            rf"KERNEL_FILE\s+\S*{re.escape(kernel.name)}", text_of(path)
-        ):
-            return True
-    return False
+    named = re.compile(rf"KERNEL_FILE\s+\S*{re.escape(kernel.name)}")
+    lists = dict.fromkeys(folder / "CMakeLists.txt" for folder in folders)
+    return any(
+        path.is_file() and named.search(cmake_text.without_comments(text_of(path)))
+        for path in lists
+    )
 
 
 def unregistered(paths: Iterable[Path]) -> str:

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from aclgrad.common.files import text_of
+from aclgrad.project.reading import cmake_text
 
-_CALL = re.compile(r"\b(\w+)\s*\(((?:\"(?:[^\"\\]|\\.)*\"|[^()\"]|\([^()]*\))*)\)", re.ASCII)
 _KEYWORDS = {"SHARED", "STATIC", "OBJECT", "PUBLIC", "PRIVATE", "INTERFACE", "BEFORE", "SYSTEM"}
 _LIBRARIES = ("ascendc_library", "ascendc_fatbin_library")
 _LEVELS = 7
@@ -90,10 +90,9 @@ def _calls(
     lists = folder / "CMakeLists.txt"
     if not lists.is_file() or depth > 4:
         return
-    text = re.sub(r"(?m)#.*$", "", text_of(lists))
     known = {**variables, **{name: str(folder) for name in _HERE}}
-    for match in _CALL.finditer(text):
-        name, words = match[1].lower(), _words(match[2], known)
+    for call in cmake_text.calls(text_of(lists)):
+        name, words = call.name, _words(call.arguments, known)
         if name == "set" and words:
             known[words[0]] = ";".join(words[1:])
         elif name == "file" and words[:1] in (["GLOB"], ["GLOB_RECURSE"]) and len(words) > 1:
