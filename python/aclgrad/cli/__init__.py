@@ -31,21 +31,22 @@ from aclgrad.errors import AclgradError
 Command = Callable[..., None]
 
 COMMANDS = {
-    "new": ("new", "Begin an operator project that is green at once"),
-    "build": ("build", "Build the simulator and operators"),
-    "test": ("check", "Run the case grid against golden data"),
-    "check": ("check", "Look for faults that an NPU would have"),
+    "new": ("new", "Start an operator project that passes its tests"),
+    "build": ("build", "Build an operator project, or this checkout"),
+    "test": ("check", "Compare an operator with its golden, case by case"),
+    "check": ("check", "Find bugs that an NPU would have"),
     "run": ("run", "Run an operator on your own tensors"),
     "ut": ("ut", "Run unit tests written for CANN's CPU twin"),
     "tiling": ("run", "Show how a shape is split over the cores"),
-    "campaign": ("campaign", "Run cases by the thousand, here or on a cluster"),
-    "profile": ("run", "Estimate the time on an NPU, and what bounds it"),
-    "calibrate": ("calibrate", "Find where the simulator is wrong, by a board"),
+    "campaign": ("campaign", "Run thousands of cases, here or on a cluster"),
+    "profile": ("run", "Estimate the time on an NPU and what limits it"),
+    "calibrate": ("calibrate", "Compare the simulator with a real NPU"),
+    "headers": ("headers", "Type-check sources against CANN's headers"),
     "doctor": ("doctor", "Check what a run depends on"),
-    "config": ("doctor", "Print what a C++ program needs"),
-    "package": ("build", "Make an installer of built operators"),
-    "exec": ("execute", "Run a program with the simulator in CANN's place"),
-    "explain": ("doctor", "Say what a result code means"),
+    "config": ("doctor", "Print compiler flags for a C++ program"),
+    "package": ("build", "Make an installer of operators"),
+    "exec": ("execute", "Run a program with the simulator in place of CANN"),
+    "explain": ("explain", "Explain a finding, a result code or a simulator's choice"),
 }
 """The module of this room that has <command>_command, and a line for the list of commands. A module
 is imported when its command is wanted: each brings much along.
@@ -56,6 +57,7 @@ _WITHOUT_BAR = {"run", "ut", "profile", "package", "doctor"}
 
 # What follows the program belongs to the program.
 _SETTINGS = {"exec": {"allow_interspersed_args": False}}
+_HELP = {"help_option_names": ["-h", "--help"]}
 
 
 class _Group(TyperGroup):
@@ -70,10 +72,11 @@ class _Group(TyperGroup):
 app = typer.Typer(
     cls=_Group,
     no_args_is_help=True,
-    add_completion=False,
+    context_settings=_HELP,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
-    help="Backward operators for Ascend NPUs, on an NPU or on the built-in simulator.",
+    help="Write, test, debug and profile Ascend C kernels without an NPU. Commands without a path"
+    " work on the operator project in the current directory.",
 )
 
 
@@ -90,7 +93,7 @@ def _command(name: str) -> Any:
     module = importlib.import_module(f"aclgrad.cli.{COMMANDS[name][0]}")
     grouped = importlib.import_module("aclgrad.cli.options").grouped
     alone = typer.Typer(add_completion=False, rich_markup_mode=None)
-    alone.command(name, context_settings=_SETTINGS.get(name))(
+    alone.command(name, context_settings=_HELP | _SETTINGS.get(name, {}))(
         _guarded(name, grouped(getattr(module, f"{name}_command")))
     )
     return typer.main.get_command(alone)

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import shlex
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -12,9 +14,18 @@ from typing import Annotated
 import typer
 
 from aclgrad import __version__
-from aclgrad.cli import sources
+from aclgrad.cli import lookup, sources
 from aclgrad.cli.common import OUT, progress
-from aclgrad.cli.options import Device, DeviceName, Json, OfPath, Ops
+from aclgrad.cli.options import (
+    Device,
+    DeviceName,
+    Json,
+    OfPath,
+    Ops,
+    Shipped,
+    full_soc,
+    full_socs,
+)
 from aclgrad.project.checkout.instrumented_build import Sanitizer
 from aclgrad.project.reading import command_words as project_request
 from aclgrad.testing import selection
@@ -29,7 +40,10 @@ def build_command(
     ] = 0,
     device: Device = DeviceName.sim,
     soc: Annotated[
-        str | None, typer.Option(help="With --device npu or a path: the SoC to compile for.")
+        str | None,
+        typer.Option(
+            callback=full_soc, help="With --device npu or a path: the SoC to compile for."
+        ),
     ] = None,
     only_dtypes: Annotated[
         str | None,
@@ -148,17 +162,29 @@ def _build_npu(ops: list[str] | None, debug: bool, soc: str | None, jobs: int) -
     OUT.print(f"next: export ASCEND_CUSTOM_OPP_PATH={shlex.quote(str(vendor))}", markup=False)
 
 
+def _need_cyclonedx() -> None:
+    """Said before anything is built."""
+    if importlib.util.find_spec("cyclonedx") is None:
+        raise ValueError(
+            "package: cyclonedx-python-lib, which writes the list of parts, is not installed. Next:"
+            f" {sys.executable} -m pip install 'cyclonedx-python-lib>=8'"
+        )
+
+
 def package_command(
     paths: Annotated[
         list[str] | None,
         typer.Argument(
             metavar="[PATH]...",
-            help="Operator projects to pack; this project's operators when left out.",
+            help="Operator projects to pack. [default: the current directory]",
         ),
     ] = None,
+    shipped: Shipped = False,
     soc: Annotated[
         list[str] | None,
-        typer.Option(help="Only kernels for this SoC, e.g. Ascend910B2; repeatable."),
+        typer.Option(
+            callback=full_socs, help="Only kernels for this SoC, e.g. Ascend910B2; repeatable."
+        ),
     ] = None,
     vendor: Annotated[
         str | None,
@@ -187,12 +213,14 @@ def package_command(
     """Make custom_opp_<vendor>_linux-<arch>.run, an installer of the built operators, or of
     operator projects, whose kernels it builds for every SoC family of their definitions.
     """
+    _need_cyclonedx()
     from aclgrad.packaging.package import package
 
-    paths = paths or ([] if source else project_request.here(paths))
+    if not paths:
+        paths = [] if source else lookup.named(None, shipped=shipped)
     for path in paths:
         sources.refuse_names(path, "package")
-    socs = [name for words in soc or [] for name in words.replace(",", " ").split()]
+    socs = soc or []
     made = package(
         output,
         paths=paths,

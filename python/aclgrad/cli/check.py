@@ -6,6 +6,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timezone
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.table import Table
 
-from aclgrad.cli import lookup, operators, progress_lines
+from aclgrad.cli import kernel_file, known, lookup, operators, progress_lines
 from aclgrad.cli.common import ERR, OUT, allow_partial, progress
 from aclgrad.cli.options import (
     AllowRefusals,
@@ -24,13 +25,16 @@ from aclgrad.cli.options import (
     Checked,
     Dim,
     Json,
+    KernelFile,
     OfPathUnseen,
     Ops,
     Running,
+    Shipped,
 )
 from aclgrad.common import files
+from aclgrad.common.data import parse_json
 from aclgrad.common.display.terminal import Terminal
-from aclgrad.testing import selection
+from aclgrad.project.reading.command_words import soc_name
 from aclgrad.testing import tolerance as tolerances
 
 if TYPE_CHECKING:
@@ -46,6 +50,7 @@ Fast = Annotated[
 
 def test_command(
     ops: Ops = None,
+    shipped: Shipped = False,
     listed: Annotated[
         str | None, typer.Option("--ops", metavar="A,B", help="Operators as a list.")
     ] = None,
@@ -54,6 +59,19 @@ def test_command(
         list[str] | None,
         typer.Option(metavar="ID", help="Only this case, as the report names it; repeatable."),
     ] = None,
+    keyword: Annotated[
+        str,
+        typer.Option(
+            "-k", metavar="EXPR", help="Only cases whose names match, e.g. 'fp32 and not nan'."
+        ),
+    ] = "",
+    first: Annotated[
+        bool, typer.Option("-x", "--exitfirst", help="Stop at the first failure.")
+    ] = False,
+    last_failed: Annotated[
+        bool, typer.Option("--lf", "--last-failed", help="Only cases that failed last time.")
+    ] = False,
+    only_list: Annotated[bool, typer.Option("--list", help="List the cases, run none.")] = False,
     fast: Fast = False,
     seed: Annotated[int, typer.Option(help="Other random values for the same grid.")] = 0,
     tolerance: Annotated[
@@ -87,12 +105,14 @@ def test_command(
         ),
     ] = False,
 ) -> None:
-    """Run the standard case grid against golden data and print the precision table."""
+    """Compare an operator with its golden, case by case, and print the precision table."""
+    begin = time.monotonic()
+    words = lookup.named(ops, listed, shipped=shipped)
     if watching:
         from aclgrad.cli import watch
 
         place = _report_place(report, formats, out, case)[0]
-        watch.watch_words(ops or [], listed, running.soc, place)
+        watch.watch_words(ops or [], listed, running.soc, place)  # it reads the command line itself
         return
     from aclgrad.reporting import report as reports
 
@@ -102,14 +122,29 @@ def test_command(
         for kind in kinds:
             files.check_output(folder / reports.FORMATS[kind], "report")
     bound = None if tolerance is None else tolerances.parse(tolerance)
-    asked = operators.Asked(dtype, case or (), fast, tolerance=bound)
+    asked = operators.Asked(
+        dtype, case or (), fast, tolerance=bound, keyword=keyword, first=first,
+        failed=_failed(folder) if last_failed else None,
+    )  # fmt: skip
+    subjects = lookup.find(words, of_path, listed, shipped=not words, quiet=as_json or only_list)
+    if only_list:
+        for found in subjects:
+            for name in found.cases(asked, running):
+                print(name)
+        return
     ran = operators.Ran()
     with progress(ERR if as_json else OUT) as bar:
-        for found in lookup.find(ops, of_path, listed, quiet=as_json):
+        for found in subjects:
             done = found.test(asked, running, seed, bar)
             ran.outcomes += done.outcomes
             ran.refused += done.refused
             ran.in_force = done.in_force
+            if first and not all(outcome.passed for outcome in ran.outcomes):
+                break
+    if not ran.outcomes and not ran.refused and (keyword or last_failed):
+        option = f"-k {keyword!r}" if keyword else "--lf"
+        raise ValueError(f"{option}: it chooses no case. Next: aclgrad test --list names all")
+    _keep_failed(folder, ran)
     conditions = reports.Conditions(
         running.device.value,
         ran.in_force["soc"] or "npu",
@@ -122,7 +157,9 @@ def test_command(
         running.keep_going,
         tolerance or "",
     )
-    _report(ran, conditions, folder, kinds, bool(case), as_json, allow_refusals)
+    if (keyword or first or last_failed) and not (report or formats or out):
+        kinds = ()  # part of a run does not replace the report of a whole one unless told to
+    _report(ran, conditions, folder, kinds, bool(case), as_json, allow_refusals, begin)
 
 
 def _report(
@@ -133,6 +170,7 @@ def _report(
     named: bool,
     as_json: bool,
     allow_refusals: bool,
+    begin: float,
 ) -> None:
     """Write the report, show what failed, or every case that was asked for by name."""
     from aclgrad.reporting import report as reports
@@ -160,12 +198,44 @@ def _report(
             OUT.print(reason.line, markup=False)
         if paths:
             OUT.print(f"report: {', '.join(map(str, paths))}", markup=False)
-        counts = (len(outcomes) - len(failed), len(failed), len(refused))
-        OUT.print("{} passed, {} failed, {} refused".format(*counts), markup=False)
+        counts = {
+            "failed": len(failed),
+            "passed": len(outcomes) - len(failed),
+            "refused": len(refused),
+        }
+        parts = [f"{count} {word}" for word, count in counts.items() if count or word == "passed"]
+        seconds = time.monotonic() - begin
+        style = "red" if failed else "green"
+        OUT.print(f"{', '.join(parts)} in {seconds:.0f} s", style=style, markup=False)
     if hollow and not allow_refusals:
         raise ValueError(hollow)
     if failed:
         raise typer.Exit(1)
+
+
+_FAILED = "last_failed.json"
+
+
+def _failed(folder: Path) -> frozenset[str]:
+    """The cases that failed last time, as "op case"."""
+    path = folder / _FAILED
+    names = parse_json(files.text_of(path)) if path.is_file() else []
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise ValueError(f"{path}: not written by aclgrad test. Next: rm {path}")
+    if not names:
+        raise ValueError(f"--lf: {folder} knows of no failure. Next: leave --lf out")
+    return frozenset(names)
+
+
+def _keep_failed(folder: Path, ran: operators.Ran) -> None:
+    """Keep for --lf what failed, and what failed before and was not run this time."""
+    path = folder / _FAILED
+    before = set(_failed(folder)) if path.is_file() and path.stat().st_size > 2 else set()
+    names = {f"{outcome.case.op} {outcome.case.name}": outcome for outcome in ran.outcomes}
+    failed = {name for name, outcome in names.items() if not outcome.passed}
+    failed |= before - names.keys()
+    if failed or path.is_file():
+        files.write(path, json.dumps(sorted(failed)), "report")
 
 
 def _print_case(outcome: Outcome, head: str) -> None:
@@ -247,6 +317,7 @@ class FindingsFormat(str, Enum):
 
 def check_command(
     ops: Ops = None,
+    shipped: Shipped = False,
     shape: Annotated[
         list[str] | None,
         typer.Option(
@@ -282,16 +353,24 @@ def check_command(
     allow_refusals: AllowRefusals = False,
     seed: Annotated[int, typer.Option(help="Other random values.")] = 0,
     of_path: OfPathUnseen,
+    inputs: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FILE", help="Kernel file: .npy of an input; repeatable."),
+    ] = None,
+    outputs: Annotated[
+        str | None, typer.Option(help="Kernel file: shapes of the results, e.g. '2x8:fp32'.")
+    ] = None,
+    kernel: Annotated[KernelFile, "unseen"],
     hints: Annotated[
         bool, typer.Option("--hints/--no-hints", help="List barriers and flags that order nothing.")
     ] = True,
-    report: Annotated[
+    recorded: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE",
-            help="Run nothing, show ACLGRAD_SIM_REPORT's file.",
+            "--show", metavar="FILE", help="Run nothing, show the file of ACLGRAD_SIM_REPORT."
         ),
     ] = None,
+    report: Annotated[Path | None, typer.Option(hidden=True)] = None,  # the former --show
     form: Annotated[
         FindingsFormat, typer.Option("--format", help="text, json or sarif.")
     ] = FindingsFormat.text,
@@ -302,22 +381,13 @@ def check_command(
         Path | None,
         typer.Option("--html", metavar="PAGE", help="Page: sources, both ends of races, pipes."),
     ] = None,
-    headers: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR [DIR...]",
-            help="Run nothing, type-check the sources against CANN's headers in these folders;"
-            " operators go before it.",
-        ),
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="With --headers: print JSON.")] = False,
-    jobs: Annotated[
-        int, typer.Option("--jobs", "-j", min=0, help="With --headers: parallel compilations.")
-    ] = 0,
+    headers: Annotated[Path | None, typer.Option(hidden=True)] = None,  # now aclgrad headers
+    as_json: Annotated[bool, typer.Option("--json", hidden=True)] = False,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", min=0, hidden=True)] = 0,
 ) -> None:
-    """Look for faults: memory, queues and flags, pipes and cores that nothing orders, rules of
-    instructions. Exit status 1 when there is an error; a warning rests on inputs that check had to
-    invent.
+    """Find bugs that an NPU would have: memory, queues and flags, races between pipes and cores,
+    rules of instructions. Exit status 1: there is an error. A warning depends on inputs that check
+    had to invent. aclgrad-known.toml lists findings that are left for now.
     """
     from aclgrad import findings
 
@@ -329,7 +399,9 @@ def check_command(
                 "--headers: compiles the sources and runs nothing. Next: leave out everything but"
                 " operators, --json and --jobs"
             )
-        _check_headers(ops or [], headers, as_json, jobs)
+        from aclgrad.cli.headers import check as check_headers
+
+        check_headers(ops or [], [headers], as_json, jobs)
         return
     if as_json or jobs:
         raise ValueError("--json and --jobs: go with --headers. Next: --format json for findings")
@@ -337,10 +409,11 @@ def check_command(
         files.check_output(output)
     if html is not None:
         files.check_output(html, "--html")
+    report = recorded or report
     if report is not None:
         if ops or shape or case or chaos:
             raise ValueError(
-                "--report: shows a file and runs nothing. Next: leave out operators, --shape,"
+                "--show: shows a file and runs nothing. Next: leave out operators, --shape,"
                 " --case and --chaos"
             )
         with progress_lines.telling(f"reading {report}"):
@@ -349,14 +422,26 @@ def check_command(
     else:
         if shape and case:
             raise ValueError("--shape and --case: both choose what is run; keep one")
-        if (attr or dim is not None) and not shape:
+        kernels = ops is not None and any(word.endswith((".cpp", ".cc", ".asc")) for word in ops)
+        if (attr or dim is not None) and not shape and not kernels:
             raise ValueError("--attr and --dim: the cases have their own. Next: give a --shape too")
         attrs = [*(attr or []), *([f"dim={dim}"] if dim is not None else [])]
         asked = operators.Asked(dtype, case or (), fast, shape or (), attrs)
         running = Running(**vars(checked), check=True, chaos=0)
         looked = operators.Looked()
+        words = lookup.named(ops, shipped=shipped)
+        alone = kernel_file.alone(words, of_path)
+        if (inputs or outputs or kernel.given()) and not alone:
+            option = (*kernel.given(), "--outputs" if outputs else "--inputs")[0]
+            raise ValueError(f"{option}: goes with a kernel file. Next: leave it out")
         with _race_times(html is not None), progress(ERR) as bar:
-            for one in lookup.find(ops, of_path):
+            if alone:
+                given = kernel_file.Given(inputs or (), outputs, attrs, kernel, of_path, checked)
+                task = bar.add_task(f"running {alone}", total=None)
+                looked.runs += kernel_file.check(alone, given, chaos, shape or dtype or case)
+                looked.conditions = {"soc": soc_name(checked.soc)}
+                bar.advance(task)
+            for one in [] if alone else lookup.find(words, of_path, shipped=not words):
                 done = one.check(asked, running, seed, chaos, bar)
                 looked.runs += done.runs
                 if sanitize_host:
@@ -373,6 +458,9 @@ def check_command(
             tuple(looked.refused),
             tuple(looked.notes),
         )
+    notes: list[str] = []
+    if report is None and (place := Path(known.NAME)).is_file():
+        result, notes = known.apply(result, known.read(place), datetime.now(timezone.utc).date())
     if not hints:
         kept = [item for item in result.found if item.finding.severity != findings.HINT]
         result = dataclasses.replace(result, found=tuple(kept))
@@ -383,6 +471,8 @@ def check_command(
         findings.print_text(result, OUT)
     else:
         print(findings.render(result, form.value), end="")
+    for note in notes:
+        ERR.print(note, markup=False)
     if html is not None:
         from aclgrad.reporting import findings_page
 
@@ -409,45 +499,3 @@ def _race_times(wanted: bool) -> Iterator[None]:
         yield
     finally:
         del os.environ[name]
-
-
-def _check_headers(words: Sequence[str], first: Path, as_json: bool, jobs: int) -> None:
-    """What stands beside --headers and is a folder is an operator project, or one more of its
-    folders.
-    """
-    from aclgrad.headers import check as header_check
-    from aclgrad.headers import projects
-    from aclgrad.headers import report as header_report
-
-    known = {spec.op for spec in selection.operators([])}
-    halves = ("op_kernel", "op_host")
-    own = [
-        word
-        for word in words
-        if word not in known and any((Path(word) / half).is_dir() for half in halves)
-    ]
-    more = [word for word in words if word not in {*known, *own} and Path(word).is_dir()]
-    rest = [word for word in words if word not in {*own, *more}]
-    if own and rest:
-        raise ValueError(
-            f"check --headers: {rest[0]} and {own[0]}: an operator of this package and a project of"
-            " its own. Next: one call for each"
-        )
-    with progress(ERR) as bar:
-        task = bar.add_task("checking", total=None)
-
-        def step(done: int, total: int, text: str) -> None:
-            bar.update(task, completed=done, total=total, description=f"{text[:60]:60}")
-
-        folders = [first, *map(Path, more)]
-        if own:
-            result = projects.check(folders, own, jobs=jobs, progress=step)
-        else:
-            specs = selection.operators(rest)
-            result = header_check.check(folders, specs, jobs=jobs, progress=step)
-    if as_json:
-        print(json.dumps(result.as_json()))
-    else:
-        header_report.show(result)
-    if result.failed or result.refused or any(item.needed for item in result.skipped):
-        raise typer.Exit(1)

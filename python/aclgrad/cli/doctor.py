@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``aclgrad doctor``, ``config`` and ``explain``: this installation, and what its codes mean."""
+"""``aclgrad doctor`` and ``config``: this installation, and how C++ programs are built with it."""
 
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from aclgrad import errors
-from aclgrad.cli.common import ERR, OUT
+from aclgrad.cli.common import OUT
 from aclgrad.cli.options import Device, DeviceName, Json
 
 
@@ -38,12 +38,21 @@ def doctor_command(device: Device = DeviceName.sim, as_json: Json = False) -> No
 
 
 def config_command(
-    cflags: Annotated[bool, typer.Option("--cflags", help="Print -I words.")] = False,
+    path: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[PATH]",
+            help="Operator project that the program calls, which is built. [default: the operators"
+            " of aclgrad]",
+        ),
+    ] = None,
+    cflags: Annotated[bool, typer.Option("--cflags", help="Print -I flags.")] = False,
     libs: Annotated[
-        bool, typer.Option("--libs", help="Print -L, -l and -Wl,-rpath words.")
+        bool, typer.Option("--libs", help="Print -L, -l and -Wl,-rpath flags.")
     ] = False,
     opp_path: Annotated[
-        bool, typer.Option("--opp-path", help="Print the operator package folder.")
+        bool,
+        typer.Option("--opp-path", help="Print the operator package, for ASCEND_CUSTOM_OPP_PATH."),
     ] = False,
     cmake: Annotated[
         bool,
@@ -62,21 +71,31 @@ def config_command(
         bool,
         typer.Option(
             "--set-env",
-            help="Print a script to be sourced: the simulator in CANN's place for all programs.",
+            help="Print a script to source: programs then find the simulator in place of CANN.",
         ),
     ] = False,
     device: Device = DeviceName.sim,
     as_json: Json = False,
 ) -> None:
-    """Print what a C++ program needs: g++ prog.cpp $(aclgrad config --cflags --libs) -o prog."""
+    """Print compiler flags for a C++ program: g++ prog.cpp $(aclgrad config --cflags --libs)."""
     from aclgrad.runtime import config, environment, find_toolkit
     from aclgrad.runtime.toolkit import sim_root
 
     toolkit = find_toolkit(device.value)
+    package = None if path is None else _package(path, device)
+    # The linker takes the first libcust_opapi that it finds.
+    first = (
+        ([], [])
+        if package is None
+        else (
+            [f"-I{package / 'op_api/include'}"],
+            [f"-L{package / 'op_api/lib'}", f"-Wl,-rpath,{package / 'op_api/lib'}"],
+        )
+    )
     chosen = {
-        "cflags": config.cflags(toolkit) if cflags or as_json else [],
-        "libs": config.libs(toolkit) if libs or as_json else [],
-        "opp_path": [str(toolkit.opp)] if opp_path or as_json else [],
+        "cflags": first[0] + config.cflags(toolkit) if cflags or as_json else [],
+        "libs": first[1] + config.libs(toolkit) if libs or as_json else [],
+        "opp_path": [str(package or toolkit.opp)] if opp_path or as_json else [],
         "cmake": [str(config.cmake(toolkit))] if cmake else [],
         "op_library": [str(sim_root() / "op_library")] if op_library or as_json else [],
         "set_env": [str(environment.set_env(find_toolkit("sim")))] if set_env or as_json else [],
@@ -92,29 +111,16 @@ def config_command(
     print(" ".join(words))
 
 
-def explain_command(
-    code: Annotated[
-        str,
-        typer.Argument(
-            metavar="CODE",
-            help="Result code of an aclnn or acl function, e.g. 161002, or its name.",
-        ),
-    ],
-    as_json: Json = False,
-) -> None:
-    """Say what a result code means, what usually causes it and what to do next. Exit status 2:
-    the code is unknown.
-    """
-    try:
-        known = errors.explain(code)
-    except errors.UnknownCodeError as error:
-        ERR.print(f"error: {error}", style="red", markup=False)
-        raise typer.Exit(2) from None
-    if as_json:
-        print(json.dumps(known.__dict__))
-        return
-    OUT.print(f"{known.code} {known.name}\n{known.meaning}", markup=False)
-    if known.causes:
-        OUT.print(f"usual causes: {known.causes}", markup=False)
-    if known.next_step:
-        OUT.print(f"next: {known.next_step}", markup=False)
+def _package(path: str, device: DeviceName) -> Path:
+    """The package of an operator project, built for the simulator."""
+    from aclgrad.cli import sources
+    from aclgrad.project.building import build
+    from aclgrad.project.reading.command_words import soc_name
+
+    sources.refuse_names(path, "config")
+    if device is DeviceName.npu:
+        raise ValueError(
+            f"--device npu: {path} is built for the simulator. Next: docs/cann_build.md builds with"
+            " CANN"
+        )
+    return build(path, soc=soc_name(None)).package

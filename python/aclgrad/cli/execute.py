@@ -22,23 +22,24 @@ from aclgrad.common import temporary
 def exec_command(
     program: Annotated[
         list[str],
-        typer.Argument(metavar="-- PROGRAM WORDS...", help="The program and its words."),
+        typer.Argument(metavar="-- PROGRAM ARGUMENTS...", help="The program and its arguments."),
     ],
     soc: Soc = None,
     devices: Annotated[
         int | None, typer.Option("--devices", min=1, help="How many NPUs there are; default 1.")
     ] = None,
-    fast: Annotated[
-        bool, typer.Option("--fast", help="Without the checks of the simulator.")
+    no_check: Annotated[
+        bool, typer.Option("--no-check", help="Run without the simulator's checks.")
     ] = False,
+    fast: Annotated[bool, typer.Option("--fast", hidden=True)] = False,  # its former name
     allow_findings: Annotated[
         bool,
         typer.Option("--allow-findings", help="Exit with the program's status in any case."),
     ] = False,
 ) -> None:
-    """Run a program with the simulator in CANN's place: aclgrad exec -- python train.py. It may be
-    the Python of another environment, where aclgrad is not installed. Exit status: the program's,
-    or 1 where that is 0 and the simulator has found errors.
+    """Run a program with the simulator in place of CANN: aclgrad exec -- python train.py. The
+    Python may be that of another environment without aclgrad. Exit status: the program's, or 1 if
+    that is 0 and the simulator found errors.
     """
     from aclgrad.runtime import find_toolkit
     from aclgrad.runtime.environment import variables
@@ -49,7 +50,7 @@ def exec_command(
     changed = variables(find_toolkit("sim"), os.environ, soc)
     if devices is not None:
         changed["ACLGRAD_DEVICES"] = str(devices)
-    if fast:
+    if no_check or fast:
         changed["ACLGRAD_SIM_MODE"] = "fast"
     found = shutil.which(program[0], path=changed.get("PATH"))
     if found is None:

@@ -34,6 +34,35 @@ class Asked:
     shapes: Sequence[str] = ()
     attrs: Sequence[str] = ()
     tolerance: Tolerance = None
+    keyword: str = ""
+    failed: frozenset[str] | None = None  # of the last run, as "op case"
+    first: bool = False  # stop at the first failure
+
+    def wants(self, op: str, case: str) -> bool:
+        """Whether -k and --lf choose a case."""
+        if self.failed is not None and f"{op} {case}" not in self.failed:
+            return False
+        return not self.keyword or matches(self.keyword, f"{op} {case}")
+
+
+def matches(expression: str, text: str) -> bool:
+    """Whether a text has the words of an expression, as of pytest's -k: ``fp32 and not nan``."""
+    words = expression.split()
+    if not words or words[-1] in ("and", "or", "not"):
+        raise ValueError(
+            f"-k {expression!r}: want words joined by and, or, not. Next: -k 'fp32 and not nan'"
+        )
+    text = text.lower()
+
+    def holds(term: str) -> bool:
+        wanted = True
+        while term.startswith("not "):
+            wanted, term = not wanted, term[4:].lstrip()
+        return (term.lower() in text) == wanted
+
+    return any(
+        all(holds(term) for term in group.split(" and ")) for group in " ".join(words).split(" or ")
+    )
 
 
 @dataclass
@@ -91,6 +120,9 @@ class Computed:
 
 class Operators(Protocol):
     """Operators that a command is about."""
+
+    def cases(self, asked: Asked, running: Running) -> list[str]:
+        """The cases that `test` would run, as "op case"."""
 
     def test(self, asked: Asked, running: Running, seed: int, shown: Any) -> Ran:
         """Run cases against their golden; ``shown`` is a bar."""

@@ -35,15 +35,51 @@ class Switch(str, Enum):
     off = "off"
 
 
-Device = Annotated[DeviceName, typer.Option(help="Never falls back.")]
+_OF_FAMILY = {
+    "ascend910b": "Ascend910B2",
+    "ascend910_93": "Ascend910_9391",
+    "ascend950": "Ascend950PR_9589",
+    "ascend310p": "Ascend310P3",
+    "ascend310b": "Ascend310B1",
+    "ascend910": "Ascend910A",
+}
+"""A SoC of each family, by the name that OpDef's AddConfig has for the family."""
+
+
+def full_soc(name: str | None) -> str | None:
+    """The SoC of a name as OpDef (ascend910b) or msopgen (ai_core-Ascend910B2) writes it; any other
+    name as it is.
+    """
+    if name is None:
+        return None
+    name = name.removeprefix("ai_core-")
+    return _OF_FAMILY.get(name.lower(), name)
+
+
+def full_socs(names: list[str] | None) -> list[str] | None:
+    """The same of a list, whose words may be lists themselves."""
+    if names is None:
+        return None
+    return [full_soc(name) or "" for word in names for name in word.replace(",", " ").split()]
+
+
+Device = Annotated[DeviceName, typer.Option(help="Where operators run.")]
 Soc = Annotated[
-    str | None, typer.Option(help="Simulated SoC. [default: $ACLGRAD_SOC or Ascend910B2]")
+    str | None,
+    typer.Option(
+        callback=full_soc,
+        help="Simulated SoC or family, e.g. ascend910b. [default: $ACLGRAD_SOC or Ascend910B2]",
+    ),
+]
+Shipped = Annotated[
+    bool, typer.Option("--shipped", help="The five operators of aclgrad, wherever this is called.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 Ops = Annotated[
     list[str] | None,
     typer.Argument(
-        metavar="[OPS]...", help="Operators or paths, e.g. softmax_grad; all if left out."
+        metavar="[OPS]...",
+        help="Paths, or operators of aclgrad by name. [default: the current directory]",
     ),
 ]
 Dtype = Annotated[str, typer.Option(help="fp32, fp16 or bf16.")]

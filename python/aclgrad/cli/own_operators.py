@@ -39,6 +39,17 @@ class Named:
     def __init__(self, specs: Sequence[OpSpec], named: bool) -> None:
         self.specs, self.named = specs, named
 
+    def cases(self, asked: Asked, running: Running) -> list[str]:
+        """See `Operators`."""
+        dtype = dtypes.parse(asked.dtype) if asked.dtype else None
+        simulated = running.device is DeviceName.sim
+        family = family_of(soc_name(running.soc)) if simulated else None
+        chosen = selection.choose(
+            self.specs, fast=asked.fast, dtype=dtype, names=asked.names, family=family
+        )
+        cases = ((case.op, case.name) for _, group in chosen.groups for case in group)
+        return [f"{op} {name}" for op, name in cases if asked.wants(op, name)]
+
     def test(self, asked: Asked, running: Running, seed: int, shown: Any) -> Ran:
         """See `Operators`."""
         dtype = dtypes.parse(asked.dtype) if asked.dtype else None
@@ -56,9 +67,14 @@ class Named:
         chosen = selection.choose(
             self.specs, fast=asked.fast, dtype=dtype, names=asked.names, family=family
         )
-        cases = [(spec, case) for spec, group in chosen.groups for case in group]
+        cases = [
+            (spec, case)
+            for spec, group in chosen.groups
+            for case in group
+            if asked.wants(case.op, case.name)
+        ]
         return Ran(
-            _run(device, cases, seed, (), shown, asked.tolerance),
+            _run(device, cases, seed, (), shown, asked.tolerance, asked.first),
             list(chosen.refused),
             {name: device.option(name) for name in ("soc", "mode", "autosync", "chaos")},
         )
@@ -188,6 +204,7 @@ def _run(
     seeds: Sequence[int],
     shown: Any,
     tolerance: Tolerance = None,
+    first: bool = False,
 ) -> list[Outcome]:
     tasks: dict[str, Any] = {}
     for spec, _ in cases:
@@ -198,6 +215,8 @@ def _run(
     for spec, case in cases:
         outcomes.append(run_case(device, spec, case, seed, seeds, tolerance))
         shown.advance(tasks[spec.op])
+        if first and not outcomes[-1].passed:
+            break
     return outcomes
 
 

@@ -34,11 +34,24 @@ if TYPE_CHECKING:
     from aclgrad.testing.picture import Picture
 
 
+_UNTIL_FAILURE = 16  # cases that run together where the first failure is to end the run
+
+
 class Project:
     """The operators of a project."""
 
     def __init__(self, word: str) -> None:
         self.word = word
+
+    def cases(self, asked: Asked, running: Running) -> list[str]:
+        """See `Operators`."""
+        from aclgrad.project.cases import case_runs
+
+        return [
+            f"{case.op} {case.name}"
+            for subject in case_runs.subjects(self.word, soc_name(running.soc))
+            for case in _chosen(subject, asked)
+        ]
 
     def test(self, asked: Asked, running: Running, seed: int, shown: Any) -> Ran:
         """See `Operators`."""
@@ -49,7 +62,9 @@ class Project:
         options = dataclasses.replace(options, tolerance=asked.tolerance)
         ran = Ran()
         for subject in case_runs.subjects(self.word, options.soc):
-            _run(subject, _chosen(subject, asked), options, shown, ran)
+            _run(subject, _chosen(subject, asked), options, shown, ran, first=asked.first)
+            if asked.first and not all(outcome.passed for outcome in ran.outcomes):
+                break
         ran.in_force = {**ran.in_force, "soc": options.soc}
         return ran
 
@@ -309,6 +324,8 @@ def _run(
     options: case_runs.Options,
     shown: Any,
     ran: Ran,
+    *,
+    first: bool = False,
 ) -> None:
     from aclgrad.project.cases import case_runs
     from aclgrad.project.running.isolation import first_reason
@@ -317,12 +334,19 @@ def _run(
     task = shown.add_task(f"building {subject.stem}", total=len(cases))
     subject.build(list(dict.fromkeys(case.row for case in cases)))
     shown.update(task, description=f"{subject.stem} on {options.soc}")
-    done = case_runs.run(subject, cases, options, lambda: shown.advance(task))
-    ran.outcomes += done.outcomes
-    ran.in_force = done.in_force
-    ran.refused += [
-        RefusedCase(subject.stem, case.name, first_reason(why)) for case, why in done.refused
-    ]
+    # A process runs as many cases as are given to it, whether or not they pass.
+    many = _UNTIL_FAILURE if first else len(cases)
+    for start in range(0, len(cases), max(many, 1)):
+        part = cases[start : start + many]
+        done = case_runs.run(subject, part, options, lambda: shown.advance(task), whole=not first)
+        ran.in_force = done.in_force
+        ran.refused += [
+            RefusedCase(subject.stem, case.name, first_reason(why)) for case, why in done.refused
+        ]
+        for outcome in done.outcomes:
+            ran.outcomes.append(outcome)
+            if first and not outcome.passed:
+                return
 
 
 def _shapes_of(params: Sequence[Sequence[Any]]) -> list[list[tuple[int, ...]]]:
@@ -362,4 +386,4 @@ def _chosen(subject: case_runs.Subject, asked: Asked) -> list[ProjectCase]:
         raise ValueError(
             f"{subject.path}: no case has dtype {asked.dtype}. Next: leave --dtype out"
         )
-    return chosen
+    return [case for case in chosen if asked.wants(case.op, case.name)]

@@ -42,16 +42,16 @@ def run_command(
         typer.Argument(
             metavar="FILES...",
             help="Inputs (.npy) in the order of the C function; with an .asc file the program's"
-            " own words, behind --.",
+            " arguments, after --.",
         ),
     ] = None,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", "--save", help="File for the result (.npy; .npz for all)."),
     ] = None,
-    inputs_first: Annotated[
-        str | None,
-        typer.Option("--inputs", metavar="FILE", help="Another way to write the first of FILES."),
+    inputs: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FILE", help=".npy of an input, before FILES; repeatable."),
     ] = None,
     outputs: Outputs = None,
     *,
@@ -78,7 +78,7 @@ def run_command(
     or a program (.asc).
     """
     allow_partial(running.partial_output)
-    files = [*([inputs_first] if inputs_first else []), *(files or [])]
+    files = [*(inputs or []), *(files or [])]
     program = op.endswith(".asc")
     if html is not None:
         if not golden:
