@@ -89,5 +89,5 @@ if ((make_package)); then
   "$venv/bin/aclgrad" package "${package[@]}" "${vendor[@]}" --output "$root/dist"
 elif ((run_tests)); then
   ((!make_wheel)) || "$venv/bin/python" "$root/scripts/wheel.py" --of-build
-  "$venv/bin/aclgrad" test "${ops[@]}" "${test[@]}" --report "$root/report"
+  "$venv/bin/aclgrad" test "${ops[@]:---shipped}" "${test[@]}" --report "$root/report"
 fi

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`aclgrad check --headers`: with stand-ins, and with the folders of ACLGRAD_HEADERS."""
+"""`aclgrad headers`: with stand-ins, and with the folders of ACLGRAD_HEADERS."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`aclgrad check --headers`: the op compiler's front end, with scripts that stand in for CANN's."""
+"""`aclgrad headers`: the op compiler's front end, with scripts that stand in for CANN's."""
 
 from __future__ import annotations
 

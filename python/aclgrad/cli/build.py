@@ -3,10 +3,8 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import shlex
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -162,15 +160,6 @@ def _build_npu(ops: list[str] | None, debug: bool, soc: str | None, jobs: int) -
     OUT.print(f"next: export ASCEND_CUSTOM_OPP_PATH={shlex.quote(str(vendor))}", markup=False)
 
 
-def _need_cyclonedx() -> None:
-    """Said before anything is built."""
-    if importlib.util.find_spec("cyclonedx") is None:
-        raise ValueError(
-            "package: cyclonedx-python-lib, which writes the list of parts, is not installed. Next:"
-            f" {sys.executable} -m pip install 'cyclonedx-python-lib>=8'"
-        )
-
-
 def package_command(
     paths: Annotated[
         list[str] | None,
@@ -213,7 +202,6 @@ def package_command(
     """Make custom_opp_<vendor>_linux-<arch>.run, an installer of the built operators, or of
     operator projects, whose kernels it builds for every SoC family of their definitions.
     """
-    _need_cyclonedx()
     from aclgrad.packaging.package import package
 
     if not paths:

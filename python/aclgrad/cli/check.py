@@ -235,6 +235,7 @@ def _keep_failed(folder: Path, ran: operators.Ran) -> None:
     failed = {name for name, outcome in names.items() if not outcome.passed}
     failed |= before - names.keys()
     if failed or path.is_file():
+        folder.mkdir(parents=True, exist_ok=True)
         files.write(path, json.dumps(sorted(failed)), "report")
 
 

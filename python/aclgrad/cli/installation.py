@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import json
 import os
 import platform
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -63,6 +65,8 @@ def examine(device: str = "sim") -> list[DoctorLine]:
         *libraries(device),
         *own,
         *_torch(),
+        *_of_exec(),
+        *_extras(),
         *_cache(),
         *_environment(device),
     ]
@@ -361,6 +365,54 @@ def _torch() -> Iterator[DoctorLine]:
     available, *loaded = json.loads(done.stdout.splitlines()[-1])
     devices = "an NPU" if available else "no NPU"
     yield DoctorLine("import torch", f"loads torch_npu and {', '.join(loaded)}, and sees {devices}")
+
+
+_ASKED = """
+import importlib.util as u, platform, sys
+print(platform.python_version(), *(n for n in ("torch", "torch_npu") if u.find_spec(n)))
+"""
+
+
+def _of_exec() -> Iterator[DoctorLine]:
+    """The Python that `aclgrad exec -- python` starts, where it is another than this one."""
+    found = shutil.which("python") or shutil.which("python3")
+    if found is None:
+        yield DoctorLine("python of exec", "no python on PATH", "note", "apt-get install python3")
+        return
+    if os.path.realpath(sys.prefix) == os.path.realpath(Path(found).parents[1]):
+        return
+    try:
+        done = subprocess.run(
+            [found, "-I", "-c", _ASKED], capture_output=True, text=True, timeout=30, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        yield DoctorLine("python of exec", f"{found}: does not run ({error})", "note", "another PATH")
+        return
+    version, *has = done.stdout.split() or ["does not answer"]
+    modules = " and ".join(has) or "neither torch nor torch_npu"
+    yield DoctorLine("python of exec", f"{version} at {found}, with {modules}")
+
+
+_EXTRAS = {
+    "watch": ("test --watch", ("watchfiles",)),
+    "campaign": ("campaign", ("dask", "distributed", "pyarrow", "optuna")),
+    "torch": ("aclgrad.torch", ("torch",)),
+    "torch-npu": ("exec with PyTorch on the simulated NPU", ("torch", "torch_npu")),
+    "docs": ("scripts/docs.sh", ("mkdocs", "mkdocstrings")),
+}
+"""What needs more than the package itself: by the name of its extra."""
+
+
+def _extras() -> Iterator[DoctorLine]:
+    """Which of these cannot run yet, before somebody needs it."""
+    for extra, (what, modules) in _EXTRAS.items():
+        if extra == "docs" and toolkits.checkout() is None:
+            continue
+        missing = [name for name in modules if importlib.util.find_spec(name) is None]
+        if missing:
+            fix = f"{sys.executable} -m pip install 'aclgrad[{extra}]'"
+            text = f"not installed: {', '.join(missing)}"
+            yield DoctorLine(f"for {what}", text, "note", fix)
 
 
 def _cache() -> Iterator[DoctorLine]:

@@ -6,6 +6,7 @@ and a report of its findings.
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -93,4 +94,4 @@ def _run(word: str, given: Given, seed: int | None) -> Run:
         said = (done.stderr.strip() or done.stdout.strip()).splitlines() or ["no message"]
         raise ValueError(f"check {word}: {said[-1].removeprefix('error: ')}")
     label = word if seed is None else f"{word} chaos {seed}"
-    return findings.Run(label, f"aclgrad {' '.join(words)}", tuple(found))
+    return findings.Run(label, f"aclgrad {shlex.join(words)}", tuple(found))

@@ -167,13 +167,13 @@ def check(
     root = root or checkout()
     if root is None:
         raise ToolkitError(
-            "check --headers: this package is installed, not a source checkout. Next: clone the"
+            "headers: this package is installed, not a source checkout. Next: clone the"
             " repository and run scripts/build.sh"
         )
     sets = trees.find(folders)
     compiler = find_compiler()
     if compiler is None:
-        raise ToolkitError("check --headers: no C++ compiler found. Next: apt-get install g++")
+        raise ToolkitError("headers: no C++ compiler found. Next: apt-get install g++")
     clang = find_clang()
     skipped = []
     if clang is None:

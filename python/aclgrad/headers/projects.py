@@ -81,7 +81,7 @@ def check(
     sets = trees.find(folders)
     compiler = find_compiler()
     if compiler is None:
-        raise ToolkitError("check --headers: no C++ compiler found. Next: apt-get install g++")
+        raise ToolkitError("headers: no C++ compiler found. Next: apt-get install g++")
     asked = [source for word in words for source in sources_of(word, jobs)]
     kernels = []
     for headers in sets:
@@ -90,7 +90,7 @@ def check(
         kernels += op_compiler.plan(headers, asked, compiler, folder)
     if not kernels:
         raise ToolkitError(
-            f"check --headers: no scripts of the op compiler in {', '.join(map(str, folders))}."
+            f"headers: no scripts of the op compiler in {', '.join(map(str, folders))}."
             " Next: give a checkout of asc-devkit, or an installation of CANN"
         )
     fronts = []

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Shows what `aclgrad check --headers` found: on a terminal, and in its docs page.
+"""Shows what `aclgrad headers` found: on a terminal, and in its docs page.
 
-aclgrad check --headers DIR --json > result.json
+aclgrad headers --cann DIR --json > result.json
 python -m aclgrad.headers.report result.json docs/reference/cann_headers.md
 """
 
