@@ -594,7 +594,7 @@ def _wrong(results: Mapping[str, dict[str, Any]]) -> list[str]:
         )
         lines += ["## Why some ran on nothing", ""]
         if alone:
-            lines.append(f"* {alone}: a kernel file alone, which says nothing of its inputs")
+            lines.append(f"* {alone}: a kernel file alone, which does not tell what its inputs are")
         lines += [f"* {count}: {label}" for label, count in counts.most_common()]
         lines.append("")
     return lines

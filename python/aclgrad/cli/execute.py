@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``aclgrad exec``: a program with the simulator in CANN's place."""
+"""``aclgrad exec``: a program with the simulator in place of CANN."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def exec_command(
     if status == 0 and errors:
         kinds = ", ".join(f"{count} {kind}" for kind, count in Counter(errors).items())
         raise ValueError(
-            f"exec: {program[0]} ended with 0, and the simulator found errors: {kinds}. Next: mend"
+            f"exec: {program[0]} ended with 0, and the simulator found errors: {kinds}. Next: fix"
             " what the reports above name, or aclgrad exec --allow-findings"
         )
     raise typer.Exit(status)

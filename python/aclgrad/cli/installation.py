@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Looks at everything that a run depends on; every problem comes with the command that mends it."""
+"""Looks at everything that a run depends on; every problem comes with the command that fixes it."""
 
 from __future__ import annotations
 
@@ -257,7 +257,7 @@ def _without(*roots: Path) -> str:
 def _operators(usable: list[packages.Candidate], toolkit: toolkits.Toolkit) -> Iterator[DoctorLine]:
     for fault in broken():
         text = f"{fault.path}:{fault.line}: {fault.why}"
-        yield DoctorLine(fault.op, text, "problem", "mend the line, then aclgrad build")
+        yield DoctorLine(fault.op, text, "problem", "fix the line, then aclgrad build")
     for spec in all_specs():
         owner = next((c for c in usable if c.kernels(spec.op)), None)
         if owner is None:

@@ -261,7 +261,7 @@ def _show_why(op: str, shapes: Sequence[str], dtype: str, attrs: Sequence[str], 
 
 
 def _op_and_shapes(words: Sequence[str]) -> tuple[str, Sequence[str]]:
-    """Words without an operator are about the project that one stands in."""
+    """Words without an operator are about the project in the current directory."""
     if project_request.is_shape(words[0]) and (here := project_request.here(None)):
         return here[0], words
     if len(words) < 2:
