@@ -114,7 +114,7 @@ def config_command(
 def _package(path: str, device: DeviceName) -> Path:
     """The package of an operator project, built for the simulator."""
     from aclgrad.cli import sources
-    from aclgrad.project.building import build
+    from aclgrad.project.building.operator_build import build
     from aclgrad.project.reading.command_words import soc_name
 
     sources.refuse_names(path, "config")

@@ -386,7 +386,9 @@ def _of_exec() -> Iterator[DoctorLine]:
             [found, "-I", "-c", _ASKED], capture_output=True, text=True, timeout=30, check=False
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        yield DoctorLine("python of exec", f"{found}: does not run ({error})", "note", "another PATH")
+        yield DoctorLine(
+            "python of exec", f"{found}: does not run ({error})", "note", "another PATH"
+        )
         return
     version, *has = done.stdout.split() or ["does not answer"]
     modules = " and ".join(has) or "neither torch nor torch_npu"

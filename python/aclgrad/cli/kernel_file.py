@@ -58,10 +58,10 @@ def alone(words: Sequence[str], of_path: OfPath) -> str | None:
     if len(words) != 1 or not is_path(words[0]) or not Path(words[0]).is_file():
         return None
     from aclgrad.cli import sources
-    from aclgrad.project import single_file
+    from aclgrad.project.running import kernel_file as kernel_files
 
     sources.choose(words, of_path, quiet=True)
-    return words[0] if single_file.find(words[0]) else None
+    return words[0] if kernel_files.find(words[0]) else None
 
 
 def check(word: str, given: Given, chaos: str | None, case: object) -> list[Run]:
