@@ -152,24 +152,41 @@ def wheels(
     return files_made
 
 
+def _sum_of(toolkit: Path) -> str:
+    """The sum of the names and the content of all that goes into the wheel of this checkout."""
+    parts = [toolkit, ROOT / "python"]
+    files = [ROOT / name for name in ("pyproject.toml", "README.md", "CMakeLists.txt")]
+    files += [path for part in parts for path in part.rglob("*") if path.suffix != ".pyc"]
+    found = hashlib.sha256()
+    for path in sorted(files):
+        if path.is_file():
+            data = path.read_bytes()
+            found.update(f"{path.relative_to(ROOT)}\0{len(data)}\0".encode())
+            found.update(data)
+    return found.hexdigest()
+
+
 def of_checkout(output: Path) -> Path | None:
     """Make the wheel of what `aclgrad build` has built in this checkout, and remove the earlier one
-    of this machine; nothing when that one is newer than all that goes into it.
+    of this machine; nothing when that one was made of the same content (docs/decisions/0002).
     """
     arch, toolkit = platform.machine(), ROOT / "build/sim/toolkit"
     others = sorted(output.glob(f"aclgrad-*_{arch}.whl"))
-    parts = [toolkit, ROOT / "python"]
-    sources = [ROOT / name for name in ("pyproject.toml", "README.md", "CMakeLists.txt")]
-    sources += [path for part in parts for path in part.rglob("*") if path.suffix != ".pyc"]
-    newest = max(path.lstat().st_mtime for path in sources if not path.is_dir())
-    if len(others) == 1 and others[0].stat().st_mtime > newest:
-        return None
+    record = output / f".aclgrad-{arch}.made"
+    content = _sum_of(toolkit)
+    if len(others) == 1 and record.is_file():
+        wheel = hashlib.sha256(others[0].read_bytes()).hexdigest()
+        if record.read_text() == f"{content} {wheel}\n":
+            return None
     with tempfile.TemporaryDirectory(prefix="aclgrad-wheel-") as place:
         (made,) = wheels(arch, ROOT, toolkit, Path(place), debug=False)
+        record.unlink(missing_ok=True)
         for other in others:
             other.unlink()
         output.mkdir(parents=True, exist_ok=True)
-        return Path(shutil.move(made, output / made.name))
+        packed = Path(shutil.move(made, output / made.name))
+    record.write_text(f"{content} {hashlib.sha256(packed.read_bytes()).hexdigest()}\n")
+    return packed
 
 
 def retagged(wheel: Path, tag: str) -> Path:

@@ -66,7 +66,7 @@ def test_a_checkout_has_one_wheel_of_what_was_built(
     for name in parts:
         (source / name).parent.mkdir(parents=True, exist_ok=True)
         (source / name).write_text("")
-    versions = iter(("1", "2", "3"))
+    versions = iter(("1", "2", "3", "4"))
 
     def packed(arch: str, of: Path, toolkit: Path, output: Path, *, debug: bool) -> list[Path]:
         assert of == source and toolkit == source / "build/sim/toolkit" and not debug
@@ -80,11 +80,18 @@ def test_a_checkout_has_one_wheel_of_what_was_built(
     assert first is not None and first.is_file()
     assert wheel.of_checkout(dist) is None
     for name in parts:
-        os.utime(source / name, (1, 1))
-    later = first.stat().st_mtime + 1
-    os.utime(source / "python/a.py", (later, later))
+        os.utime(source / name)
+    assert wheel.of_checkout(dist) is None
+    edited = source / "python/a.py"
+    edited.write_text("x = 1\n")
+    os.utime(edited, (1, 1))  # an older time, as of a file that was put back
     second = wheel.of_checkout(dist)
-    assert second is not None and list(dist.iterdir()) == [second] != [first]
+    assert second is not None and list(dist.glob("*.whl")) == [second] != [first]
+    edited.unlink()
+    third = wheel.of_checkout(dist)
+    assert third is not None and list(dist.glob("*.whl")) == [third]
+    third.write_text("cut off")
+    assert wheel.of_checkout(dist) is not None
 
 
 def test_the_comparison_fails() -> None:
