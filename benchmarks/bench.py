@@ -24,6 +24,7 @@ from driver import (
     builds,
     cases,
     classes,
+    cliffs,
     commands,
     host,
     modelled,
@@ -108,6 +109,17 @@ class Run:
             else:
                 figures[group.key][case.key] = row
         self.add("classes", rows, tables.classes(classes.judge(groups, figures), rows))
+        self.add("below", [], tables.below(groups, rows))
+
+    def cliffs(self) -> None:
+        """Lengths of rows and columns whose neighbours are far cheaper."""
+        sweeps = cliffs.sweeps()
+        chosen = [case for cases in sweeps.values() for _, case in cases]
+        items = modelled.measure_all(chosen, self.options.jobs)
+        rows = self.track(items, len(chosen), "cliffs")
+        self.failures += [row["error"] for row in rows if "error" in row]
+        figures = {row["case"]: row for row in rows}
+        self.add("cliffs", rows, tables.cliffs(list(cliffs.find(sweeps, figures)), len(chosen)))
 
     def host(self) -> None:
         """Processor time and memory, against the limits."""
@@ -178,6 +190,9 @@ def parse() -> argparse.Namespace:
     what.add_argument("--modelled", action="store_true", help="estimated time and GM traffic")
     what.add_argument("--classes", action="store_true", help="estimates by class of shapes")
     what.add_argument(
+        "--cliffs", action="store_true", help="lengths that neighbours undercut by the byte"
+    )
+    what.add_argument(
         "--host", action="store_true", help="processor time and memory of the simulator"
     )
     what.add_argument("--scaling", action="store_true", help="wall time by host threads")
@@ -199,7 +214,7 @@ def parse() -> argparse.Namespace:
         parser.error("--record: all cases or none. Next: leave --only out")
     if options.rounds < 1 or options.jobs < 1:
         parser.error("--rounds, --jobs: want at least 1")
-    asked = ("modelled", "classes", "host", "scaling", "builds", "commands", "against")
+    asked = ("modelled", "classes", "cliffs", "host", "scaling", "builds", "commands", "against")
     if not any(getattr(options, name) for name in asked):
         options.modelled = options.host = True
     return options
@@ -217,6 +232,8 @@ def main() -> int:
             run.modelled()
         if options.classes:
             run.classes()
+        if options.cliffs:
+            run.cliffs()
         if options.host:
             run.host()
         if options.scaling:

@@ -10,7 +10,7 @@ from multiprocessing import get_context
 from typing import Any
 
 from aclgrad.profiling.calls import profiling
-from aclgrad.profiling.estimate import before_us, error_band
+from aclgrad.profiling.estimate import before_us, error_band, shares
 from aclgrad.profiling.profiled import Profiled
 from aclgrad.runtime import open_device
 from driver import classes
@@ -18,6 +18,8 @@ from driver.calls import Call, WrongNumbersError
 from driver.cases import SOC, Case
 
 Row = dict[str, Any]
+
+LIMITS = ("memory", "l2", "vec", "scalar", "mte2", "mte3")  # what may be busy all the time
 
 
 def start(threads: int) -> None:
@@ -51,12 +53,17 @@ def measure(case: Case, soc: str = SOC) -> Row:
     found = Profiled(
         case.op, case.dims, case.alias, soc, launches, call.read_bytes, call.write_bytes
     )
+    used = {name: share for name, share in shares(found.kernel).items() if name in LIMITS}
+    busiest = max(used, key=lambda name: used[name])
+    launch = before_us(found.kernel) / found.us
     return {
         "case": case.key,
         "us": round(found.us, 3),
         "share": round(found.of_bound, 4),
         "traffic": round(found.traffic, 4),
         "bound by": found.bound.key,
+        "busiest": busiest,
+        "of busiest": round(launch + used[busiest] * (1 - launch), 4),
         "band": error_band(found.kernel),
         "cores": len(found.kernel["cores"]),
         "above": found.us - before_us(found.kernel) - classes.copies_us(found.kernel, case),

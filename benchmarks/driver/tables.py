@@ -14,17 +14,20 @@ from rich.table import Table as RichTable
 
 from aclgrad.common import files
 from driver import baseline, public_kernels
-from driver.cases import HOST_LIMITS, Case
+from driver.cases import HOST_LIMITS, Case, CaseClass
 from driver.classes import FIGURES, Verdict
+from driver.cliffs import Cliff
 from driver.host import THREADS
 
 Row = dict[str, Any]
 
 DTYPES = ("fp32", "fp16", "bf16")
 
+LOW = 0.75  # of the bandwidth bound
+
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 # Tables of every case; what is not named here is in the short page.
-IN_FULL = ("modelled", "classes", "against", "scaling")
+IN_FULL = ("modelled", "classes", "below", "cliffs", "against", "scaling")
 
 
 @dataclass(frozen=True)
@@ -142,7 +145,7 @@ def classes(verdicts: Sequence[Verdict], rows: Sequence[Row]) -> Table:
     missed = [found for found in verdicts if not found.met]
     near = sum(found.within_error for found in missed)
     shares = [row["share"] for row in rows if "error" not in row]
-    low = sum(share < 0.75 for share in shares) / max(len(shares), 1)
+    low = sum(share < LOW for share in shares) / max(len(shares), 1)
     return Table(
         "classes of shapes: the worst and the median case",
         [
@@ -160,6 +163,55 @@ def classes(verdicts: Sequence[Verdict], rows: Sequence[Row]) -> Table:
         f"{len(verdicts)} lines, {len(missed)} miss what is wanted (marked *), {near} of them by"
         f" less than the model's error. Of all {len(rows)} cases {low:.0%} reach less than 75 % of"
         " the bound.",
+    )
+
+
+BUSIEST = {
+    "memory": "memory, with what copies that start off 256 bytes cost",
+    "l2": "L2, which moves whole lines for parts of them",
+    "vec": "VECTOR",
+    "scalar": "SCALAR",
+    "mte2": "MTE2: latency, or one core's rate",
+    "mte3": "MTE3: latency, or one core's rate",
+}
+
+
+def below(groups: Sequence[CaseClass], rows: Sequence[Row]) -> Table:
+    """What the cases of less than three quarters of the bandwidth bound are busy with."""
+    found: dict[tuple[str, str, str], list[Row]] = {}
+    keys = [(group.key, case.alias) for group in groups for case in group.cases]
+    for (name, alias), row in zip(keys, rows, strict=True):
+        if "error" not in row and row["share"] < LOW:
+            width = "fp32" if alias == "fp32" else "16 bit"
+            found.setdefault((name, width, row["busiest"]), []).append(row)
+
+    def cell(cases: Sequence[Row], name: str) -> str:
+        values = [row[name] for row in cases]
+        return f"{median(values):.0%} ({min(values):.0%})"
+
+    return Table(
+        "cases below three quarters of the bandwidth bound, by what is busiest",
+        ["class", "dtype", "busiest", "cases", "of the bandwidth bound", "of the busiest's limit"],
+        [
+            [name, width, BUSIEST[busiest], str(len(cases))]
+            + [cell(cases, figure) for figure in ("share", "of busiest")]
+            for (name, width, busiest), cases in found.items()
+        ],
+        f"{sum(map(len, found.values()))} of {len(rows)} cases; median (least).",
+    )
+
+
+def cliffs(found: Sequence[Cliff], lengths: int) -> Table:
+    """Lengths that take far longer by the byte than the one before them."""
+    return Table(
+        "cliffs between neighbouring lengths",
+        ["sweep", "length", "us", "length before", "us", "by the byte", "longer and cheaper"],
+        [
+            [one.sweep, str(one.length), f"{one.us:.1f}", str(one.before), f"{one.us_before:.1f}"]
+            + [f"{one.jump:.2f}", str(one.longer)]
+            for one in found
+        ],
+        f"{len(found)} of {lengths} lengths.",
     )
 
 

@@ -20,6 +20,7 @@ from driver import (
     cases,
     choice_list,
     classes,
+    cliffs,
     host,
     modelled,
     public_kernels,
@@ -171,6 +172,32 @@ def test_each_class_has_its_share_and_its_error() -> None:
     assert (above.name, above.met, above.within_error) == ("above", False, False)
     shown = tables.classes([share, above], [row]).markdown()
     assert "| share of the bound | 1 | 30% | 30% |  | 35% | softmax_grad 10x10 |" in shown
+
+
+def test_low_cases_are_told_by_what_is_busiest() -> None:
+    """Cases of three quarters and more are no part of it, and neither are wrong ones."""
+    chosen = tuple(Case("softmax_grad", (rows, 10), "fp16") for rows in (10, 20, 30, 40))
+    group = cases.CaseClass("a", cases.SOC, {"share": 0.5}, chosen)
+    low = [{"share": 0.5, "busiest": "vec", "of busiest": 0.9}]
+    low += [{"share": 0.6, "busiest": "vec", "of busiest": 0.8}]
+    rows = [*low, {"share": 0.75, "busiest": "l2", "of busiest": 1.0}, {"error": "wrong"}]
+    shown = tables.below([group], rows).markdown()
+    assert "| a | 16 bit | VECTOR | 2 | 55% (50%) | 85% (80%) |" in shown
+    assert "L2" not in shown
+    assert "2 of 4 cases" in shown
+
+
+def test_cliffs_are_steps_that_a_longer_row_undercuts() -> None:
+    """A step at the end of a sweep is none: no longer row is cheaper there."""
+    sweep = [(length, Case("softmax_grad", (10, length), "fp32")) for length in range(8, 13)]
+    times = (8.0, 9.0, 14.0, 11.0, 20.0)
+    figures = {case.key: {"us": us} for (_, case), us in zip(sweep, times, strict=True)}
+    (found,) = cliffs.find({"rows": sweep}, figures)
+    assert (found.length, found.before, found.longer) == (10, 9, 11)
+    assert found.jump == pytest.approx(1.4)
+    assert "1 of 5 lengths" in tables.cliffs([found], 5).markdown()
+    figures[sweep[3][1].key] = {"error": "wrong numbers"}
+    assert not list(cliffs.find({"rows": sweep[:4]}, figures))
 
 
 def test_classes_of_the_list() -> None:

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Cliffs: lengths that take far longer by the byte than the one before, and than a longer one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from driver.cases import Case
+
+STEEP = 1.25  # time per byte by that of the length before
+
+# Every length up to the first, then those on both sides of each multiple of 8, up to the second.
+ROWS = (144, 336)
+COLUMNS = 72
+ELEMENTS = 1 << 21
+
+
+@dataclass(frozen=True)
+class Cliff:
+    """A length, the one before it in the sweep, and a longer one that takes less by the byte."""
+
+    sweep: str
+    length: int
+    us: float
+    before: int
+    us_before: float
+    jump: float
+    longer: int
+
+
+def sweeps() -> dict[str, list[tuple[int, Case]]]:
+    """Rows by their length, and columns of 49 rows by how many there are; all of one size."""
+    every, last = ROWS
+    rows = [length for length in range(2, last + 1) if length <= every or length % 8 in (7, 0, 1)]
+    found = {}
+    for alias in ("fp32", "fp16"):
+        found[f"rows {alias}"] = [
+            (length, Case("softmax_grad", (ELEMENTS // length, length), alias)) for length in rows
+        ]
+        found[f"columns of 49 rows {alias}"] = [
+            (
+                width,
+                Case("softmax_grad", (ELEMENTS // 49 // width, 49, width), alias, (("dim", 1),)),
+            )
+            for width in range(2, COLUMNS + 1)
+        ]
+    return found
+
+
+def find(
+    sweep: Mapping[str, Sequence[tuple[int, Case]]], figures: Mapping[str, Mapping[str, Any]]
+) -> Iterator[Cliff]:
+    """Steps up of more than ``STEEP``, at lengths that a longer one undercuts by as much."""
+    for name, cases in sweep.items():
+        there = [(length, case) for length, case in cases if "us" in figures.get(case.key, {})]
+        by_byte = {length: figures[case.key]["us"] / case.size for length, case in there}
+        for (before, case_before), (length, case) in pairwise(there):
+            jump = by_byte[length] / by_byte[before]
+            longer = [other for other in by_byte if other > length]
+            least = min(longer, key=lambda other: by_byte[other], default=length)
+            if jump > STEEP and by_byte[length] > STEEP * by_byte[least]:
+                us, us_before = figures[case.key]["us"], figures[case_before.key]["us"]
+                yield Cliff(name, length, us, before, us_before, jump, least)
