@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// High-level functions of rows: the softmax family. Evaluated in double, rounded once.
+// High-level functions of rows: the softmax family. They are evaluated in double and rounded once, SoftmaxGrad in float.
 #include <vector>
 
 #include "device/high.h"
 #include "device/high_sizes.h"
+#include "device/vec.h"
 
 namespace aclsim {
 
@@ -255,5 +256,75 @@ bool HighAdjustSoftmax(const Ub& dst, const Ub& max, uint32_t from, ScalarValue 
   return found;
 }
 ACLSIM_SKIPS_FAULTS({})
+
+void VecSoftmaxGrad(const Ub& dst, const Ub& grad, const Ub& src, const Ub& work,
+                    const SoftmaxGradCtl& ctl) try {
+  Core& core = Core::Current();
+  core.instruction = "SoftmaxGrad";
+  RequireFloat(core, dst.dtype);
+  const auto width = static_cast<int64_t>(WidthOf(dst.dtype));
+  const int64_t rows = ctl.rows;
+  const int64_t columns = ctl.columns;
+  if (columns * width % kBlock != 0 || ctl.sumColumns > ctl.columns) {
+    ThrowFault(
+        "shape",
+        Format("srcK %u, oriSrcK %u of %s", ctl.columns, ctl.sumColumns, NameOf(dst.dtype)),
+        "Hardware would mix rows. srcK fills whole 32-byte blocks and is not below oriSrcK.");
+  }
+  if (rows == 0 || columns == 0) {
+    return;
+  }
+  const int64_t bytes = rows * columns * width;
+  const int64_t dstBytes = ctl.front ? rows * kBlock : bytes;
+  // The scratch may be absent; its least size is not modelled.
+  const HighWork scratch = {work, ctl.workBytes, ctl.workBytes != 0};
+  const HighOperand result = {&dst, dstBytes, "dst"};
+  const HighOperand source = {&src, bytes, "src"};
+  const HighOperand gradient = {&grad, bytes, "grad"};
+  for (const HighOperand& operand : {result, source, gradient}) {
+    CheckHighOperand(core, operand);
+  }
+  CheckHighOverlap(core, result, source, true);
+  CheckHighOverlap(core, result, gradient, true);
+  CheckHighWork(core, scratch, 0, {result, source, gradient});
+  // The padding of a row takes no part in its sum; its own lanes are nobody's result.
+  const int64_t summed = int64_t{ctl.sumColumns} * width;
+  IssueHighLevel(core, Flow::kRepeats, dst.dtype,
+                 {WorkAccess(core, scratch),
+                  HighRows(core, Use::kWrite, dst, rows, dstBytes / rows, dstBytes / rows),
+                  HighRows(core, Use::kRead, grad, rows, summed, columns * width),
+                  HighRows(core, Use::kRead, src, rows, summed, columns * width)},
+                 [=] {
+                   for (int64_t r = 0; r < rows; ++r) {
+                     const uint8_t* g = grad.addr + r * columns * width;
+                     const uint8_t* y = src.addr + r * columns * width;
+                     float sum = 0;
+                     for (int64_t begin = 0; begin < ctl.sumColumns; begin += 64) {
+                       float products[64];
+                       const int64_t n = std::min<int64_t>(64, ctl.sumColumns - begin);
+                       for (int64_t i = 0; i < n; ++i) {
+                         products[i] = LoadLane(dst.dtype, g + (begin + i) * width) *
+                                       LoadLane(dst.dtype, y + (begin + i) * width);
+                       }
+                       float partial;
+                       Lanes().treeSumFloat(products, static_cast<size_t>(n), 64, 1, &partial);
+                       sum = begin == 0 ? partial : sum + partial;
+                     }
+                     if (ctl.front) {
+                       for (int64_t i = 0; i < kBlock / width; ++i) {
+                         StoreLane(dst.dtype, dst.addr + r * kBlock + i * width, sum);
+                       }
+                       continue;
+                     }
+                     for (int64_t i = 0; i < columns; ++i) {
+                       const float value = (LoadLane(dst.dtype, g + i * width) - sum) *
+                                           LoadLane(dst.dtype, y + i * width);
+                       StoreLane(dst.dtype, dst.addr + (r * columns + i) * width, value);
+                     }
+                   }
+                   SpoilHighWork(scratch);
+                 });
+}
+ACLSIM_SKIPS_FAULTS()
 
 }  // namespace aclsim

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Picks the lanes that this host can run.
+// The lanes that this host can run, with what a board does otherwise.
 #include <iterator>
 
 #include "device/lanes.h"
@@ -7,33 +7,7 @@
 
 namespace aclsim {
 
-namespace baseline {
-const LaneTable& Table();
-}
-#ifdef ACLSIM_X86_LEVELS
-namespace v3 {
-const LaneTable& Table();
-}
-namespace v4 {
-const LaneTable& Table();
-}
-#endif
-
-namespace {
-
-const LaneTable& TableOfHost() {
-#ifdef ACLSIM_X86_LEVELS
-  if (HostLevel() == Level::kV4) {
-    return v4::Table();
-  }
-  if (HostLevel() == Level::kV3) {
-    return v3::Table();
-  }
-#endif
-  return baseline::Table();
-}
-
-}  // namespace
+ACLSIM_OF_HOST(LaneTable, Table)
 
 void ShareWithRegisters(LaneTable* table) {
   constexpr struct {
@@ -70,7 +44,7 @@ void ShareWithRegisters(LaneTable* table) {
 
 const LaneTable& Lanes() {
   static const LaneTable chosen = [] {
-    LaneTable table = TableOfHost();
+    LaneTable table = OfHost();
     ApplyAlternatives(&table);
     ShareWithRegisters(&table);
     return table;
