@@ -122,6 +122,19 @@ def instructions() -> str:
             dtypes = (row.dtypes, row.dtypes_950(), row.dtypes_950(by_count=True))
             words = (sources, *map(", ".join, dtypes), f"`{row.chain[0]}`", row.page)
             lines.append(f"| `{row.name}` | {' | '.join(words)} |")
+    lines += [
+        "\n## Reductions\n",
+        "From the same table, of float and half (half alone on architecture 1001). Several\n"
+        "names share a page.\n",
+        "| name | one result for each | operation | cost | page |",
+        "|---|---|---|---|---|",
+    ]
+    of_each = {"WHOLE_REDUCE": "repeat", "BLOCK_REDUCE": "block of 32 bytes", "EXTREME": "call"}
+    for row in instruction_table.rows():
+        if row.form in of_each:
+            operation, cost, page = row.arguments
+            words = (of_each[row.form], operation.lower(), f"`{cost}`", page)
+            lines.append(f"| `{row.name}` | {' | '.join(words)} |")
     return "\n".join(lines).replace("](#", "](calls.md#") + "\n"
 
 

@@ -12,6 +12,7 @@ DEFINITIONS = Path(__file__).resolve().parents[1] / "include" / "ascendc" / "ins
 _ROW = re.compile(r"^ACLSIM_(\w+)\((.*)\)$", re.MULTILINE)
 _ARGUMENT = re.compile(r"((?:[^,()\"]|\"[^\"]*\"|\((?:[^()]|\([^()]*\))*\))+)(?:,\s*|$)")
 ELEMENTWISE = ("BINARY", "UNARY", "SCALAR")
+REDUCTIONS = ("WHOLE_REDUCE", "BLOCK_REDUCE", "EXTREME")
 
 SETS = {
     "FLOATS": "float half",
@@ -52,6 +53,8 @@ class Row:
         """The instructions of costs.json that it takes; none where no cost is known."""
         if self.elementwise:
             return (self.arguments[3],)
+        if self.form in REDUCTIONS[:2]:
+            return (self.arguments[1],)
         return tuple(self.arguments[0].split()) if self.form in ("FUNCTION", "COST") else ()
 
     @property
@@ -70,6 +73,8 @@ class Row:
     @property
     def page(self) -> str:
         """The page of the documents, or nothing."""
+        if self.form in REDUCTIONS:
+            return self.arguments[2]
         return self.arguments[4] if self.elementwise else ""
 
 
@@ -90,4 +95,5 @@ def functions(table: list[Row]) -> dict[str, list[str]]:
 
 def levels(table: list[Row]) -> dict[str, str]:
     """Calls that repeat one instruction until a single element is left."""
-    return {row.name: row.arguments[0] for row in table if row.form == "LEVELS"}
+    repeated = {"LEVELS": 0, "EXTREME": 1}
+    return {row.name: row.arguments[repeated[row.form]] for row in table if row.form in repeated}

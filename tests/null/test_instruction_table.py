@@ -8,11 +8,12 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-SIMULATOR = Path(__file__).resolve().parents[2] / "simulator" / "src"
+ROOT = Path(__file__).resolve().parents[2]
+SIMULATOR = ROOT / "simulator" / "src"
 sys.path.insert(0, str(SIMULATOR))
 
 import instruction_table  # noqa: E402
-from instruction_table import SETS, SETS_950, Row, rows  # noqa: E402
+from instruction_table import REDUCTIONS, SETS, SETS_950, Row, rows  # noqa: E402
 
 
 def preprocessed(text: str) -> str:
@@ -59,10 +60,26 @@ def test_every_row_is_whole() -> None:
     text = instruction_table.DEFINITIONS.read_text(encoding="utf-8")
     table = rows()
     assert len(table) == len(re.findall(r"^ACLSIM_", text, flags=re.M))
-    calls = [row.name for row in table if row.elementwise or row.form in ("FUNCTION", "LEVELS")]
+    forms = {"FUNCTION", "LEVELS", *REDUCTIONS}
+    calls = [row.name for row in table if row.elementwise or row.form in forms]
     assert [name for name, count in Counter(calls).items() if count > 1] == []
     assert len(calls) > 150
     for row in table:
         if row.elementwise:
             assert len(row.arguments) == 5, row
             assert row.page.endswith(f"/{row.name}.md"), row
+
+
+def test_reductions_are_rows() -> None:
+    """Each has an operation, a cost and a page; the kernel of their tests calls each."""
+    (row,) = rows('ACLSIM_EXTREME(ReduceMax, Max, "vcmax", "a/ReduceMax.md")')
+    assert (row.arguments[0], row.chain, row.page) == ("Max", (), "a/ReduceMax.md")
+    assert instruction_table.levels([row]) == {"ReduceMax": "vcmax"}
+    (row,) = rows('ACLSIM_WHOLE_REDUCE(WholeReduceSum, Sum, "vcadd", "a/ReduceRepeat.md")')
+    assert (row.chain, row.page) == (("vcadd",), "a/ReduceRepeat.md")
+    kernel = (ROOT / "tests/sim/instructions/reduce.cpp").read_text(encoding="utf-8")
+    called = set(re.findall(r"_FORMS\((\w+)[,)]", kernel))
+    listed = {row.name for row in rows() if row.form in REDUCTIONS}
+    assert len(listed) >= 8 and listed - called == set(), "add a case to reduce.cpp"
+    whole = {row.arguments[0] for row in rows() if row.form == "WHOLE_REDUCE"}
+    assert {row.arguments[0] for row in rows() if row.form in REDUCTIONS} <= whole

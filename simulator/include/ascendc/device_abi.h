@@ -174,7 +174,10 @@ enum class OpScalar : uint8_t {
 #include "ascendc/instructions.def"
   kCount
 };
-enum class ReduceOp : uint8_t { kSum, kMax, kMin };
+enum class ReduceOp : uint8_t {
+#define ACLSIM_WHOLE_REDUCE(Name, op, ...) k##op,
+#include "ascendc/instructions.def"
+};
 enum class Compare : uint8_t { kLt, kGt, kEq, kLe, kGe, kNe };  // as CMPMODE
 enum class Round : uint8_t { kNone, kRint, kFloor, kCeil, kRound, kTrunc, kOdd };
 

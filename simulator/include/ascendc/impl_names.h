@@ -24,18 +24,16 @@ void RepeatReduceSum(const LocalTensor<T>& dst, const LocalTensor<T>& src, const
 }
 
 // By the mask register.
-#define ACLSIM_BLOCK_REDUCE_IMPL(Name, op)                                                        \
-  template <typename T>                                                                           \
-  void Name(__ubuf__ T* dst, __ubuf__ T* src, const int32_t repeatTime,                           \
-            const int32_t dstRepStride, const int32_t srcBlkStride, const int32_t srcRepStride) { \
-    aclsim::VecBlockReduce(op, detail::At(dst), detail::At(src),                                  \
-                           detail::Reduce(aclsim::MaskCtl(false, 0, repeatTime), dstRepStride,    \
-                                          srcBlkStride, srcRepStride));                           \
+#define ACLSIM_BLOCK_REDUCE(Name, op, ...)                                                     \
+  template <typename T>                                                                        \
+  void Name##IntrinsicsImpl(__ubuf__ T* dst, __ubuf__ T* src, const int32_t repeatTime,        \
+                            const int32_t dstRepStride, const int32_t srcBlkStride,            \
+                            const int32_t srcRepStride) {                                      \
+    aclsim::VecBlockReduce(aclsim::ReduceOp::k##op, detail::At(dst), detail::At(src),          \
+                           detail::Reduce(aclsim::MaskCtl(false, 0, repeatTime), dstRepStride, \
+                                          srcBlkStride, srcRepStride));                        \
   }
-ACLSIM_BLOCK_REDUCE_IMPL(BlockReduceSumIntrinsicsImpl, aclsim::ReduceOp::kSum)
-ACLSIM_BLOCK_REDUCE_IMPL(BlockReduceMaxIntrinsicsImpl, aclsim::ReduceOp::kMax)
-ACLSIM_BLOCK_REDUCE_IMPL(BlockReduceMinIntrinsicsImpl, aclsim::ReduceOp::kMin)
-#undef ACLSIM_BLOCK_REDUCE_IMPL
+#include "ascendc/instructions.def"
 
 template <typename T, typename U>
 void CastImpl(__ubuf__ T* dst, __ubuf__ U* src, const RoundMode& roundMode, const uint32_t count) {

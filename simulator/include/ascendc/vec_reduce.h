@@ -13,12 +13,12 @@ inline aclsim::VecCtl Reduce(aclsim::VecCtl ctl, int32_t dstRep, int32_t srcBlk,
 }  // namespace detail
 
 // One result per repeat; dstRepStride counts results, not blocks.
-#define ACLSIM_WHOLE_REDUCE(Name, op)                                                             \
+#define ACLSIM_WHOLE_REDUCE(Name, op, ...)                                                        \
   template <typename T, bool isSetMask = true>                                                    \
   void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const int32_t mask,             \
             const int32_t repeatTime, const int32_t dstRepStride, const int32_t srcBlkStride,     \
             const int32_t srcRepStride, ReduceOrder order = ReduceOrder::ORDER_VALUE_INDEX) {     \
-    aclsim::VecWholeReduce(op, dst, src,                                                          \
+    aclsim::VecWholeReduce(aclsim::ReduceOp::k##op, dst, src,                                     \
                            detail::Reduce(aclsim::MaskCtl(isSetMask, uint64_t(mask), repeatTime), \
                                           dstRepStride, srcBlkStride, srcRepStride),              \
                            static_cast<uint8_t>(order));                                          \
@@ -27,23 +27,20 @@ inline aclsim::VecCtl Reduce(aclsim::VecCtl ctl, int32_t dstRep, int32_t srcBlk,
   void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const uint64_t mask[],          \
             const int32_t repeatTime, const int32_t dstRepStride, const int32_t srcBlkStride,     \
             const int32_t srcRepStride, ReduceOrder order = ReduceOrder::ORDER_VALUE_INDEX) {     \
-    aclsim::VecWholeReduce(op, dst, src,                                                          \
+    aclsim::VecWholeReduce(aclsim::ReduceOp::k##op, dst, src,                                     \
                            detail::Reduce(aclsim::BitsCtl(isSetMask, mask, repeatTime),           \
                                           dstRepStride, srcBlkStride, srcRepStride),              \
                            static_cast<uint8_t>(order));                                          \
   }
-ACLSIM_WHOLE_REDUCE(WholeReduceSum, aclsim::ReduceOp::kSum)
-ACLSIM_WHOLE_REDUCE(WholeReduceMax, aclsim::ReduceOp::kMax)
-ACLSIM_WHOLE_REDUCE(WholeReduceMin, aclsim::ReduceOp::kMin)
-#undef ACLSIM_WHOLE_REDUCE
+#include "ascendc/instructions.def"
 
 // One result per 32-byte block, eight per repeat.
-#define ACLSIM_BLOCK_REDUCE(Name, op)                                                             \
+#define ACLSIM_BLOCK_REDUCE(Name, op, ...)                                                        \
   template <typename T, bool isSetMask = true>                                                    \
   void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const int32_t repeatTime,       \
             const int32_t mask, const int32_t dstRepStride, const int32_t srcBlkStride,           \
             const int32_t srcRepStride) {                                                         \
-    aclsim::VecBlockReduce(op, dst, src,                                                          \
+    aclsim::VecBlockReduce(aclsim::ReduceOp::k##op, dst, src,                                     \
                            detail::Reduce(aclsim::MaskCtl(isSetMask, uint64_t(mask), repeatTime), \
                                           dstRepStride, srcBlkStride, srcRepStride));             \
   }                                                                                               \
@@ -51,14 +48,11 @@ ACLSIM_WHOLE_REDUCE(WholeReduceMin, aclsim::ReduceOp::kMin)
   void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const int32_t repeatTime,       \
             const uint64_t mask[], const int32_t dstRepStride, const int32_t srcBlkStride,        \
             const int32_t srcRepStride) {                                                         \
-    aclsim::VecBlockReduce(op, dst, src,                                                          \
+    aclsim::VecBlockReduce(aclsim::ReduceOp::k##op, dst, src,                                     \
                            detail::Reduce(aclsim::BitsCtl(isSetMask, mask, repeatTime),           \
                                           dstRepStride, srcBlkStride, srcRepStride));             \
   }
-ACLSIM_BLOCK_REDUCE(BlockReduceSum, aclsim::ReduceOp::kSum)
-ACLSIM_BLOCK_REDUCE(BlockReduceMax, aclsim::ReduceOp::kMax)
-ACLSIM_BLOCK_REDUCE(BlockReduceMin, aclsim::ReduceOp::kMin)
-#undef ACLSIM_BLOCK_REDUCE
+#include "ascendc/instructions.def"
 
 template <typename T, bool isSetMask = true>
 void PairReduceSum(const LocalTensor<T>& dst, const LocalTensor<T>& src, const int32_t repeatTime,
@@ -99,18 +93,19 @@ void ReduceSum(const LocalTensor<T>& dst, const LocalTensor<T>& src,
                        detail::Reduce(aclsim::BitsCtl(true, mask, repeatTime), 1, 1, srcRepStride));
 }
 
-#define ACLSIM_REDUCE_EXTREME(Name, op)                                                          \
+#define ACLSIM_EXTREME(Name, op, ...)                                                            \
   template <typename T>                                                                          \
   void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,                                \
             const LocalTensor<T>& sharedTmpBuffer, const int32_t count, bool calIndex = false) { \
-    aclsim::VecReduceExtreme(op, dst, src, sharedTmpBuffer, aclsim::CountCtl(count), calIndex);  \
+    aclsim::VecReduceExtreme(aclsim::ReduceOp::k##op, dst, src, sharedTmpBuffer,                 \
+                             aclsim::CountCtl(count), calIndex);                                 \
   }                                                                                              \
   template <typename T>                                                                          \
   void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,                                \
             const LocalTensor<T>& sharedTmpBuffer, const int32_t mask, const int32_t repeatTime, \
             const int32_t srcRepStride, bool calIndex = false) {                                 \
     aclsim::VecReduceExtreme(                                                                    \
-        op, dst, src, sharedTmpBuffer,                                                           \
+        aclsim::ReduceOp::k##op, dst, src, sharedTmpBuffer,                                      \
         detail::Reduce(aclsim::MaskCtl(true, uint64_t(mask), repeatTime), 1, 1, srcRepStride),   \
         calIndex);                                                                               \
   }                                                                                              \
@@ -119,11 +114,9 @@ void ReduceSum(const LocalTensor<T>& dst, const LocalTensor<T>& src,
             const LocalTensor<T>& sharedTmpBuffer, const uint64_t mask[],                        \
             const int32_t repeatTime, const int32_t srcRepStride, bool calIndex = false) {       \
     aclsim::VecReduceExtreme(                                                                    \
-        op, dst, src, sharedTmpBuffer,                                                           \
+        aclsim::ReduceOp::k##op, dst, src, sharedTmpBuffer,                                      \
         detail::Reduce(aclsim::BitsCtl(true, mask, repeatTime), 1, 1, srcRepStride), calIndex);  \
   }
-ACLSIM_REDUCE_EXTREME(ReduceMax, aclsim::ReduceOp::kMax)
-ACLSIM_REDUCE_EXTREME(ReduceMin, aclsim::ReduceOp::kMin)
-#undef ACLSIM_REDUCE_EXTREME
+#include "ascendc/instructions.def"
 
 }  // namespace AscendC

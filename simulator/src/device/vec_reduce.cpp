@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reductions over a repeat, a block or a pair. Sums follow the hardware's binary tree, rounding at every level.
+#include <algorithm>
 #include <limits>
 #include <vector>
 
@@ -11,14 +12,59 @@ namespace aclsim {
 
 namespace {
 
-constexpr const char* kWholeNames[] = {"WholeReduceSum", "WholeReduceMax", "WholeReduceMin"};
-constexpr const char* kBlockNames[] = {"BlockReduceSum", "BlockReduceMax", "BlockReduceMin"};
-constexpr const char* kReduceNames[] = {"ReduceSum", "ReduceMax", "ReduceMin"};
+// The names of a form's rows in instructions.def.
+struct NamedReduction {
+  ReduceOp op;
+  const char* name;
+};
+constexpr NamedReduction kWholeNames[] = {
+#define ACLSIM_WHOLE_REDUCE(Name, row, ...) {ReduceOp::k##row, #Name},
+#include "ascendc/instructions.def"
+};
+constexpr NamedReduction kBlockNames[] = {
+#define ACLSIM_BLOCK_REDUCE(Name, row, ...) {ReduceOp::k##row, #Name},
+#include "ascendc/instructions.def"
+};
+constexpr NamedReduction kExtremeNames[] = {
+#define ACLSIM_EXTREME(Name, row, ...) {ReduceOp::k##row, #Name},
+#include "ascendc/instructions.def"
+};
+template <size_t kRows>
+const char* NameOf(const NamedReduction (&rows)[kRows], ReduceOp op) {
+  return std::find_if(rows, rows + kRows, [op](const auto& row) { return row.op == op; })->name;
+}
+
 constexpr int64_t kSumChunk = 256;           // repeats whose sums are kept on the stack
 constexpr int32_t kMaxReduceRepeat = 65535;  // far beyond what UB holds
 
 // Elements that an index of so many bytes tells apart.
 constexpr int64_t MostIndices(int64_t width) { return int64_t{1} << (width == 2 ? 16 : 32); }
+
+// The value that changes no result of an operation. Each row of a WholeReduce has a case here and in Better.
+float NeutralOf(ReduceOp op) {
+  switch (op) {
+    case ReduceOp::kSum:
+      return 0.0f;
+    case ReduceOp::kMax:
+      return -std::numeric_limits<float>::infinity();
+    case ReduceOp::kMin:
+      return std::numeric_limits<float>::infinity();
+  }
+  __builtin_unreachable();
+}
+
+// Returns whether a value takes the place of the best one so far; a sum has none.
+bool Better(ReduceOp op, float value, float best) {
+  switch (op) {
+    case ReduceOp::kSum:
+      return false;
+    case ReduceOp::kMax:
+      return value > best;
+    case ReduceOp::kMin:
+      return value < best;
+  }
+  __builtin_unreachable();
+}
 
 // Returns whether a board adds lane after lane.
 bool SumsInSequence() { return ChosenOf(Choice::kSumOrder) != 0; }
@@ -177,8 +223,7 @@ Extreme FindExtreme(ReduceOp op, const float* values, int64_t begin, int64_t end
       best = {v, i};
       continue;
     }
-    const bool better = op == ReduceOp::kMax ? v > best.value : v < best.value;
-    if (best.index < 0 || (better && best.value == best.value) ||
+    if (best.index < 0 || (Better(op, v, best.value) && best.value == best.value) ||
         (v != v && best.value == best.value)) {
       best = {v, i};
     }
@@ -190,8 +235,8 @@ Extreme FindExtreme(ReduceOp op, const float* values, int64_t begin, int64_t end
 bool Replaces(ReduceOp op, const Extreme& next, const Extreme& best) {
   if (best.index < 0) return true;
   if (next.value != next.value && ChosenOf(Choice::kReduceNanIndex) != 0) return true;
-  const bool better = op == ReduceOp::kMax ? next.value > best.value : next.value < best.value;
-  return best.value == best.value && (better || next.value != next.value);
+  return best.value == best.value &&
+         (Better(op, next.value, best.value) || next.value != next.value);
 }
 
 // GetReduceMaxMinCount returns these: the bits of the value, and the index among all lanes.
@@ -206,7 +251,7 @@ void KeepExtreme(Core& core, DType dtype, const Extreme& best) {
 void VecWholeReduce(ReduceOp op, const Ub& dst, const Ub& src, const VecCtl& ctl,
                     uint8_t order) try {
   Core& core = Core::Current();
-  core.instruction = kWholeNames[static_cast<size_t>(op)];
+  core.instruction = NameOf(kWholeNames, op);
   const LaneSet lanes = ResolveReduce(core, ctl, src.dtype);
   if (IsIdle(core, lanes, dst)) {
     return;
@@ -271,7 +316,7 @@ static void SumBlocks(const float* v, int64_t blocks, uint8_t* out) {
 
 void VecBlockReduce(ReduceOp op, const Ub& dst, const Ub& src, const VecCtl& ctl) try {
   Core& core = Core::Current();
-  core.instruction = kBlockNames[static_cast<size_t>(op)];
+  core.instruction = NameOf(kBlockNames, op);
   const LaneSet lanes = ResolveReduce(core, ctl, src.dtype);
   if (IsIdle(core, lanes, dst)) {
     return;
@@ -284,9 +329,7 @@ void VecBlockReduce(ReduceOp op, const Ub& dst, const Ub& src, const VecCtl& ctl
   const int64_t perBlock = kBlock / width;
   // A block without a working lane keeps its result; Ascend 950 writes what changes no other.
   const bool fills = core.soc.npuArch == 3510;
-  const float neutral = op == ReduceOp::kSum   ? 0.0f
-                        : op == ReduceOp::kMax ? -std::numeric_limits<float>::infinity()
-                                               : std::numeric_limits<float>::infinity();
+  const float neutral = NeutralOf(op);
   const auto body = [=] {
     float values[kMaxLanes];
     const bool wholeBlocks =
@@ -380,7 +423,7 @@ static float SumInOrder(const OperandWalk& src, const LaneSet& lanes, DType dtyp
 
 void VecAccumulateSum(const Ub& src, const VecCtl& ctl) try {
   Core& core = Core::Current();
-  core.instruction = kWholeNames[static_cast<size_t>(ReduceOp::kSum)];
+  core.instruction = NameOf(kWholeNames, ReduceOp::kSum);
   const LaneSet lanes = ResolveReduce(core, ctl, src.dtype);
   if (IsIdle(core, lanes, src)) {
     return;
@@ -404,7 +447,7 @@ ACLSIM_SKIPS_FAULTS()
 
 void VecReduceSum(const Ub& dst, const Ub& src, const Ub& work, const VecCtl& ctl) try {
   Core& core = Core::Current();
-  core.instruction = kReduceNames[0];
+  core.instruction = "ReduceSum";
   const LaneSet given = ResolveReduce(core, ctl, src.dtype, kMaxReduceRepeat);
   if (IsIdle(core, given, dst)) {
     return;
@@ -446,7 +489,7 @@ ACLSIM_SKIPS_FAULTS()
 void VecReduceExtreme(ReduceOp op, const Ub& dst, const Ub& src, const Ub& work, const VecCtl& ctl,
                       bool calIndex) try {
   Core& core = Core::Current();
-  core.instruction = kReduceNames[static_cast<size_t>(op)];
+  core.instruction = NameOf(kExtremeNames, op);
   const LaneSet given = ResolveReduce(core, ctl, src.dtype, kMaxReduceRepeat);
   if (IsIdle(core, given, dst)) {
     return;
