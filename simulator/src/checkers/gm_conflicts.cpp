@@ -8,12 +8,12 @@
 #include "checkers/gm_rows.h"
 #include "checkers/gm_use.h"
 #include "checkers/sync_words.h"
+#include "engine/gm_shadow.h"
 
 namespace aclsim {
 
 namespace {
 
-constexpr uint64_t kLineBytes = 64;  // of the data cache
 constexpr size_t kMostConflicts = 64;
 
 const GmRegion* RegionOf(const KernelLaunch& launch, uint64_t addr) {

@@ -17,12 +17,6 @@
 
 namespace aclsim {
 
-namespace {
-
-constexpr uint64_t kLineBytes = 64;  // of the data cache
-
-}  // namespace
-
 uint32_t GmUse::PlaceOf(const Core& core, const char* name, Pipe pipe, uint32_t site) {
   const auto [place, isNew] = placeOf_.try_emplace(site, static_cast<uint32_t>(places.size()));
   if (isNew) {

@@ -9,6 +9,8 @@
 
 namespace aclsim {
 
+inline constexpr uint64_t kLineBytes = 64;  // of a core's data cache
+
 // Declares [backing, backing + size) device memory; bits has size / 8 zero bytes. By the runtime, one call at a time, for at most
 // kMostGmRanges ranges, none of which lies beside another.
 constexpr size_t kMostGmRanges = 64;

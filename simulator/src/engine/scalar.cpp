@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "engine/dtypes.h"
+#include "engine/gm_shadow.h"
 #include "engine/meeting.h"
 #include "engine/options.h"
 #include "engine/pipe.h"
@@ -133,7 +134,6 @@ void Poll(Core& core, uint64_t line) {
 void CleanCache(const void* addr) {
   Core& core = Core::Current();
   core.instruction = "DataCacheCleanAndInvalid";
-  constexpr uint64_t kLineBytes = 64;
   const auto at = reinterpret_cast<uint64_t>(addr);
   if (addr == nullptr) {
     core.CacheClean(0, UINT64_MAX - kLineBytes);
