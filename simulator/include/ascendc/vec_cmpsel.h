@@ -140,29 +140,21 @@ void SelectBytes(const LocalTensor<T>& dst, const LocalTensor<T>& src, T scalar,
 }  // namespace detail
 
 // A mask element that is not 0 takes src1, one that is 0 takes src0; either may be the scalar.
-template <typename T, typename U, bool isReuseMask = true>
-void Select(const LocalTensor<T>& dst, const LocalTensor<T>& src0, T src1,
-            const LocalTensor<U>& mask, const LocalTensor<uint8_t>& sharedTmpBuffer,
-            const SelectWithBytesMaskShapeInfo& info) {
-  detail::SelectBytes(dst, src0, src1, mask, sharedTmpBuffer, info, true);
-}
-template <typename T, typename U, bool isReuseMask = true>
-void Select(const LocalTensor<T>& dst, T src0, const LocalTensor<T>& src1,
-            const LocalTensor<U>& mask, const LocalTensor<uint8_t>& sharedTmpBuffer,
-            const SelectWithBytesMaskShapeInfo& info) {
-  detail::SelectBytes(dst, src1, src0, mask, sharedTmpBuffer, info, false);
-}
-template <typename T, typename U, bool isReuseMask = true>
-void SelectWithBytesMask(const LocalTensor<T>& dst, const LocalTensor<T>& src0, T src1,
-                         const LocalTensor<U>& mask, const LocalTensor<uint8_t>& sharedTmpBuffer,
-                         const SelectWithBytesMaskShapeInfo& info) {
-  detail::SelectBytes(dst, src0, src1, mask, sharedTmpBuffer, info, true);
-}
-template <typename T, typename U, bool isReuseMask = true>
-void SelectWithBytesMask(const LocalTensor<T>& dst, T src0, const LocalTensor<T>& src1,
-                         const LocalTensor<U>& mask, const LocalTensor<uint8_t>& sharedTmpBuffer,
-                         const SelectWithBytesMaskShapeInfo& info) {
-  detail::SelectBytes(dst, src1, src0, mask, sharedTmpBuffer, info, false);
-}
+#define ACLSIM_SELECT_BYTES(Name)                                                    \
+  template <typename T, typename U, bool isReuseMask = true>                         \
+  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0, T src1,           \
+            const LocalTensor<U>& mask, const LocalTensor<uint8_t>& sharedTmpBuffer, \
+            const SelectWithBytesMaskShapeInfo& info) {                              \
+    detail::SelectBytes(dst, src0, src1, mask, sharedTmpBuffer, info, true);         \
+  }                                                                                  \
+  template <typename T, typename U, bool isReuseMask = true>                         \
+  void Name(const LocalTensor<T>& dst, T src0, const LocalTensor<T>& src1,           \
+            const LocalTensor<U>& mask, const LocalTensor<uint8_t>& sharedTmpBuffer, \
+            const SelectWithBytesMaskShapeInfo& info) {                              \
+    detail::SelectBytes(dst, src1, src0, mask, sharedTmpBuffer, info, false);        \
+  }
+ACLSIM_SELECT_BYTES(Select)
+ACLSIM_SELECT_BYTES(SelectWithBytesMask)
+#undef ACLSIM_SELECT_BYTES
 
 }  // namespace AscendC

@@ -18,66 +18,29 @@ struct HighScratch {
 };
 inline constexpr uint32_t kScratchRepeat = 256;
 
-// A table of functions, however many cases it has.
+struct HighScratchOf {
+  High op;
+  HighScratch scratch;
+};
+inline constexpr HighScratchOf kHighScratch[] = {
+    {High::kLog2, {2, 0, 0}},       {High::kFloor, {2, 0, 0}},        {High::kCeil, {2, 1, 1}},
+    {High::kTrunc, {2, 1, 1}},      {High::kRound, {1, 0, 0}},        {High::kFrac, {4, 0, 0}},
+    {High::kAxpy, {4, 0, 0}},       {High::kGeGlu, {4, 0, 0}},        {High::kFmod, {8, 1, 1}},
+    {High::kTanh, {4, 1, 1}},       {High::kSinh, {4, 1, 1}},         {High::kAtanh, {4, 1, 1}},
+    {High::kSign, {3, 3, 3}},       {High::kAsinh, {3, 3, 3}},        {High::kGelu, {3, 3, 3}},
+    {High::kFasterGelu, {3, 3, 3}}, {High::kFasterGeluV2, {3, 3, 3}}, {High::kSin, {8, 3, 2}},
+    {High::kCos, {8, 3, 2}},        {High::kTan, {10, 4, 4}},         {High::kCosh, {6, 2, 2}},
+    {High::kAsin, {6, 2, 2}},       {High::kAcos, {6, 2, 2}},         {High::kAtan, {12, 5, 5}},
+    {High::kAcosh, {2, 1, 1}},      {High::kErf, {8, 3, 3}},          {High::kErfc, {16, 7, 7}},
+    {High::kExp, {4, 3, 2}},        {High::kLgamma, {26, 8, 7}},      {High::kDigamma, {16, 7, 6}},
+    {High::kXor, {1, 1, 1}},        {High::kSigmoid, {1, 1, 1}},      {High::kSwiGlu, {6, 0, 0}},
+    {High::kReGlu, {6, 1, 1}}};
+
 constexpr HighScratch ScratchOf(High op) {
-  switch (op) {
-    case High::kLog2:
-    case High::kFloor:
-      return {2, 0, 0};
-    case High::kCeil:
-    case High::kTrunc:
-      return {2, 1, 1};
-    case High::kRound:
-      return {1, 0, 0};
-    case High::kFrac:
-    case High::kAxpy:
-    case High::kGeGlu:
-      return {4, 0, 0};
-    case High::kFmod:
-      return {8, 1, 1};
-    case High::kTanh:
-    case High::kSinh:
-    case High::kAtanh:
-      return {4, 1, 1};
-    case High::kSign:
-    case High::kAsinh:
-    case High::kGelu:
-    case High::kFasterGelu:
-    case High::kFasterGeluV2:
-      return {3, 3, 3};
-    case High::kSin:
-    case High::kCos:
-      return {8, 3, 2};
-    case High::kTan:
-      return {10, 4, 4};
-    case High::kCosh:
-    case High::kAsin:
-    case High::kAcos:
-      return {6, 2, 2};
-    case High::kAtan:
-      return {12, 5, 5};
-    case High::kAcosh:
-      return {2, 1, 1};
-    case High::kErf:
-      return {8, 3, 3};
-    case High::kErfc:
-      return {16, 7, 7};
-    case High::kExp:
-      return {4, 3, 2};
-    case High::kLgamma:
-      return {26, 8, 7};
-    case High::kDigamma:
-      return {16, 7, 6};
-    case High::kXor:
-    case High::kSigmoid:
-      return {1, 1, 1};
-    case High::kSwiGlu:
-      return {6, 0, 0};
-    case High::kReGlu:
-      return {6, 1, 1};
-    default:
-      return {};
+  for (const HighScratchOf& row : kHighScratch) {
+    if (row.op == op) return row.scratch;
   }
+  return {};
 }
 
 // Power's scratch depends on which operands are tensors.

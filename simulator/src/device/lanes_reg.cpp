@@ -77,94 +77,87 @@ void Fused2(void* dst, const void* a, const void* b, size_t n) {
   }
 }
 
+// The lanes of one dtype in a table.
+struct LanesOf {
+  LaneTable* table;
+  DType dtype;
+  LaneTable::Binary& operator()(RegOp2 op) const {
+    return table->regBinary[static_cast<size_t>(op)][D(dtype)];
+  }
+  LaneTable::Unary& operator()(RegOp1 op) const {
+    return table->regUnary[static_cast<size_t>(op)][D(dtype)];
+  }
+  LaneTable::CompareLanes& operator()(Compare op) const {
+    return table->regCompare[static_cast<size_t>(op)][D(dtype)];
+  }
+};
+
 template <typename T>
-void IntLanes(LaneTable* t, DType dtype) {
-  auto two = [&](RegOp2 op) -> LaneTable::Binary& {
-    return t->regBinary[static_cast<size_t>(op)][D(dtype)];
-  };
-  auto one = [&](RegOp1 op) -> LaneTable::Unary& {
-    return t->regUnary[static_cast<size_t>(op)][D(dtype)];
-  };
-  two(RegOp2::kAdd) = Add2<T>;
-  two(RegOp2::kSub) = Sub2<T>;
-  two(RegOp2::kMul) = Mul2<T>;
-  two(RegOp2::kDiv) = DivInts<T>;
-  two(RegOp2::kMax) = Max2<T>;
-  two(RegOp2::kMin) = Min2<T>;
-  two(RegOp2::kAnd) = And2<T>;
-  two(RegOp2::kOr) = Or2<T>;
-  two(RegOp2::kXor) = Xor2<T>;
-  two(RegOp2::kShiftLeft) = ShiftLeft2<T>;
-  two(RegOp2::kShiftRight) = ShiftRight2<T>;
-  two(RegOp2::kMulAddDst) = MulAddDst2<T>;
-  two(RegOp2::kAbsSub) = AbsSub2<T>;
-  one(RegOp1::kNot) = Not1<T>;
+void Compares(const LanesOf& lanes) {
+  lanes(Compare::kLt) = CompareBits<T, Compare::kLt>;
+  lanes(Compare::kGt) = CompareBits<T, Compare::kGt>;
+  lanes(Compare::kEq) = CompareBits<T, Compare::kEq>;
+  lanes(Compare::kLe) = CompareBits<T, Compare::kLe>;
+  lanes(Compare::kGe) = CompareBits<T, Compare::kGe>;
+  lanes(Compare::kNe) = CompareBits<T, Compare::kNe>;
+}
+// Both integers and floats have these.
+template <typename T>
+void NumberLanes(const LanesOf& lanes) {
+  lanes(RegOp2::kAdd) = Add2<T>;
+  lanes(RegOp2::kSub) = Sub2<T>;
+  lanes(RegOp2::kMul) = Mul2<T>;
+  lanes(RegOp2::kMax) = Max2<T>;
+  lanes(RegOp2::kMin) = Min2<T>;
+  lanes(RegOp2::kAbsSub) = AbsSub2<T>;
+}
+template <typename T>
+void IntLanes(const LanesOf& lanes) {
+  NumberLanes<T>(lanes);
+  Compares<T>(lanes);
+  lanes(RegOp2::kDiv) = DivInts<T>;
+  lanes(RegOp2::kAnd) = And2<T>;
+  lanes(RegOp2::kOr) = Or2<T>;
+  lanes(RegOp2::kXor) = Xor2<T>;
+  lanes(RegOp2::kShiftLeft) = ShiftLeft2<T>;
+  lanes(RegOp2::kShiftRight) = ShiftRight2<T>;
+  lanes(RegOp2::kMulAddDst) = MulAddDst2<T>;
+  lanes(RegOp1::kNot) = Not1<T>;
   if constexpr (std::is_signed_v<T>) {
-    one(RegOp1::kAbs) = AbsInts<T>;
-    one(RegOp1::kNeg) = Neg1<T>;
-    one(RegOp1::kRelu) = Relu1<T>;
+    lanes(RegOp1::kAbs) = AbsInts<T>;
+    lanes(RegOp1::kNeg) = Neg1<T>;
+    lanes(RegOp1::kRelu) = Relu1<T>;
   }
 }
 template <typename T>
-void FloatLanes(LaneTable* t, DType dtype) {
-  auto two = [&](RegOp2 op) -> LaneTable::Binary& {
-    return t->regBinary[static_cast<size_t>(op)][D(dtype)];
-  };
-  auto one = [&](RegOp1 op) -> LaneTable::Unary& {
-    return t->regUnary[static_cast<size_t>(op)][D(dtype)];
-  };
-  two(RegOp2::kAdd) = Add2<T>;
-  two(RegOp2::kSub) = Sub2<T>;
-  two(RegOp2::kMul) = Mul2<T>;
-  two(RegOp2::kMax) = Max2<T>;
-  two(RegOp2::kMin) = Min2<T>;
-  two(RegOp2::kMulAddDst) = Fused2<T, false>;
-  two(RegOp2::kMulDstAdd) = Fused2<T, true>;
-  two(RegOp2::kPrelu) = Prelu2<T>;
-  two(RegOp2::kAbsSub) = AbsSub2<T>;
-  one(RegOp1::kNeg) = Neg1<T>;
-  one(RegOp1::kTruncateRint) = Rint1<T>;
-  one(RegOp1::kTruncateFloor) = Floor1<T>;
-  one(RegOp1::kTruncateCeil) = Ceil1<T>;
-  one(RegOp1::kTruncateRound) = Round1<T>;
-  one(RegOp1::kTruncateTrunc) = Trunc1<T>;
-}
-template <typename T>
-void Compares(LaneTable* t, DType dtype) {
-  auto compare = [&](Compare op) -> LaneTable::CompareLanes& {
-    return t->regCompare[static_cast<size_t>(op)][D(dtype)];
-  };
-  compare(Compare::kLt) = CompareBits<T, Compare::kLt>;
-  compare(Compare::kGt) = CompareBits<T, Compare::kGt>;
-  compare(Compare::kEq) = CompareBits<T, Compare::kEq>;
-  compare(Compare::kLe) = CompareBits<T, Compare::kLe>;
-  compare(Compare::kGe) = CompareBits<T, Compare::kGe>;
-  compare(Compare::kNe) = CompareBits<T, Compare::kNe>;
+void FloatLanes(const LanesOf& lanes) {
+  NumberLanes<T>(lanes);
+  lanes(RegOp2::kMulAddDst) = Fused2<T, false>;
+  lanes(RegOp2::kMulDstAdd) = Fused2<T, true>;
+  lanes(RegOp2::kPrelu) = Prelu2<T>;
+  lanes(RegOp1::kNeg) = Neg1<T>;
+  lanes(RegOp1::kTruncateRint) = Rint1<T>;
+  lanes(RegOp1::kTruncateFloor) = Floor1<T>;
+  lanes(RegOp1::kTruncateCeil) = Ceil1<T>;
+  lanes(RegOp1::kTruncateRound) = Round1<T>;
+  lanes(RegOp1::kTruncateTrunc) = Trunc1<T>;
 }
 
 }  // namespace
 
 void AddRegisters(LaneTable* t) {
-  IntLanes<int8_t>(t, DType::kInt8);
-  IntLanes<uint8_t>(t, DType::kUint8);
-  IntLanes<int16_t>(t, DType::kInt16);
-  IntLanes<uint16_t>(t, DType::kUint16);
-  IntLanes<int32_t>(t, DType::kInt32);
-  IntLanes<uint32_t>(t, DType::kUint32);
-  IntLanes<int64_t>(t, DType::kInt64);
-  IntLanes<uint64_t>(t, DType::kUint64);
-  FloatLanes<float>(t, DType::kFloat);
-  FloatLanes<half>(t, DType::kHalf);
-  FloatLanes<bfloat16_t>(t, DType::kBf16);
-  Compares<int8_t>(t, DType::kInt8);
-  Compares<uint8_t>(t, DType::kUint8);
-  Compares<int16_t>(t, DType::kInt16);
-  Compares<uint16_t>(t, DType::kUint16);
-  Compares<int32_t>(t, DType::kInt32);
-  Compares<uint32_t>(t, DType::kUint32);
-  Compares<int64_t>(t, DType::kInt64);
-  Compares<uint64_t>(t, DType::kUint64);
-  Compares<bfloat16_t>(t, DType::kBf16);
+  IntLanes<int8_t>({t, DType::kInt8});
+  IntLanes<uint8_t>({t, DType::kUint8});
+  IntLanes<int16_t>({t, DType::kInt16});
+  IntLanes<uint16_t>({t, DType::kUint16});
+  IntLanes<int32_t>({t, DType::kInt32});
+  IntLanes<uint32_t>({t, DType::kUint32});
+  IntLanes<int64_t>({t, DType::kInt64});
+  IntLanes<uint64_t>({t, DType::kUint64});
+  FloatLanes<float>({t, DType::kFloat});
+  FloatLanes<half>({t, DType::kHalf});
+  FloatLanes<bfloat16_t>({t, DType::kBf16});
+  Compares<bfloat16_t>({t, DType::kBf16});
 }
 
 }  // namespace aclsim::ACLSIM_LEVEL

@@ -2,6 +2,7 @@
 // Sums and extremes of a vector register: of all its lanes, of each block, of pairs.
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "device/reg.h"
 #include "device/vec.h"
@@ -127,26 +128,16 @@ size_t HalfExtreme(bool most, uint8_t* dst, const uint8_t* src, const RegMask& m
 // Returns the lane, or SIZE_MAX for a type without.
 size_t ExtremeOf(bool most, DType dtype, uint8_t* dst, const uint8_t* src, const RegMask& mask,
                  size_t first, size_t n) {
-  switch (dtype) {
-    case DType::kFloat:
-      return Extreme<float>(most, dst, src, mask, first, n);
-    case DType::kHalf:
-      return HalfExtreme(most, dst, src, mask, first, n);
-    case DType::kInt16:
-      return Extreme<int16_t>(most, dst, src, mask, first, n);
-    case DType::kUint16:
-      return Extreme<uint16_t>(most, dst, src, mask, first, n);
-    case DType::kInt32:
-      return Extreme<int32_t>(most, dst, src, mask, first, n);
-    case DType::kUint32:
-      return Extreme<uint32_t>(most, dst, src, mask, first, n);
-    case DType::kInt64:
-      return Extreme<int64_t>(most, dst, src, mask, first, n);
-    case DType::kUint64:
-      return Extreme<uint64_t>(most, dst, src, mask, first, n);
-    default:
-      return SIZE_MAX;
+  using Find = size_t (*)(bool, uint8_t*, const uint8_t*, const RegMask&, size_t, size_t);
+  constexpr std::pair<DType, Find> kFinds[] = {
+      {DType::kFloat, Extreme<float>},   {DType::kHalf, HalfExtreme},
+      {DType::kInt16, Extreme<int16_t>}, {DType::kUint16, Extreme<uint16_t>},
+      {DType::kInt32, Extreme<int32_t>}, {DType::kUint32, Extreme<uint32_t>},
+      {DType::kInt64, Extreme<int64_t>}, {DType::kUint64, Extreme<uint64_t>}};
+  for (const auto& [type, find] : kFinds) {
+    if (type == dtype) return find(most, dst, src, mask, first, n);
   }
+  return SIZE_MAX;
 }
 
 // Returns whether a lane that works is undefined, in [first, first + n).

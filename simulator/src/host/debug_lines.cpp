@@ -270,54 +270,23 @@ struct DebugLines::Unit {
     return Reader(sections->addr, addrBase + index * addressBytes).Fixed(addressBytes);
   }
 
-  // A form that is not known ends the reading of the unit: nobody knows how long it is.
-  // A table of DWARF's forms, however many cases it has.
+  // A form that is not known ends the reading of the unit: nobody knows how long it is. However many cases it has, it is a table.
   bool Read(Reader& reader, const Specification& what, Value* value) const {
     uint64_t form = what.form;
     for (int i = 0; form == kIndirect && i < 2; ++i) {
       form = reader.Unsigned();
     }
     value->form = form;
-    uint64_t& number = value->number;
+    if (const size_t bytes = BytesOf(form)) {
+      value->number = reader.Fixed(bytes);
+      return reader.ok();
+    }
     switch (form) {
-      case kAddr:
-        number = reader.Fixed(addressBytes);
-        break;
-      case kData1:
-      case kRef1:
-      case kFlag:
-      case kStrx1:
-      case kAddrx1:
-        number = reader.Fixed(1);
-        break;
-      case kData2:
-      case kRef2:
-      case kStrx2:
-      case kAddrx2:
-        number = reader.Fixed(2);
-        break;
-      case kStrx3:
-      case kAddrx3:
-        number = reader.Fixed(3);
-        break;
-      case kData4:
-      case kRef4:
-      case kRefSup4:
-      case kStrx4:
-      case kAddrx4:
-        number = reader.Fixed(4);
-        break;
-      case kData8:
-      case kRef8:
-      case kRefSup8:
-      case kRefSig8:
-        number = reader.Fixed(8);
-        break;
       case kData16:
         reader.Skip(16);
         break;
       case kSdata:
-        number = static_cast<uint64_t>(reader.Signed());
+        value->number = static_cast<uint64_t>(reader.Signed());
         break;
       case kUdata:
       case kRefUdata:
@@ -327,45 +296,48 @@ struct DebugLines::Unit {
       case kRnglistx:
       case kGnuAddrIndex:
       case kGnuStrIndex:
-        number = reader.Unsigned();
-        break;
-      case kRefAddr:
-        number = reader.Fixed(version <= 2 ? addressBytes : offsetBytes);
-        break;
-      case kSecOffset:
-      case kStrp:
-      case kLineStrp:
-      case kStrpSup:
-      case kGnuRefAlt:
-      case kGnuStrpAlt:
-        number = reader.Fixed(offsetBytes);
+        value->number = reader.Unsigned();
         break;
       case kString:
         value->text = reader.Text();
         break;
       case kBlock1:
-        reader.Skip(reader.Fixed(1));
-        break;
       case kBlock2:
-        reader.Skip(reader.Fixed(2));
-        break;
       case kBlock4:
-        reader.Skip(reader.Fixed(4));
+        reader.Skip(reader.Fixed(form == kBlock1 ? 1 : form == kBlock2 ? 2 : 4));
         break;
       case kBlock:
       case kExprloc:
         reader.Skip(reader.Unsigned());
         break;
       case kFlagPresent:
-        number = 1;
+        value->number = 1;
         break;
       case kImplicitConst:
-        number = static_cast<uint64_t>(what.constant);
+        value->number = static_cast<uint64_t>(what.constant);
         break;
       default:
         return false;
     }
     return reader.ok();
+  }
+
+  // The size of a form that is a number of so many bytes; 0: it is another one.
+  size_t BytesOf(uint64_t form) const {
+    constexpr std::pair<uint64_t, uint8_t> kFixed[] = {
+        {kData1, 1},  {kRef1, 1},  {kFlag, 1},  {kStrx1, 1},   {kAddrx1, 1},
+        {kData2, 2},  {kRef2, 2},  {kStrx2, 2}, {kAddrx2, 2},  {kStrx3, 3},
+        {kAddrx3, 3}, {kData4, 4}, {kRef4, 4},  {kRefSup4, 4}, {kStrx4, 4},
+        {kAddrx4, 4}, {kData8, 8}, {kRef8, 8},  {kRefSup8, 8}, {kRefSig8, 8}};
+    for (const auto& [fixed, bytes] : kFixed) {
+      if (form == fixed) return bytes;
+    }
+    if (form == kAddr || (form == kRefAddr && version <= 2)) return addressBytes;
+    constexpr uint64_t kOffsets[] = {kSecOffset, kStrp,      kLineStrp,
+                                     kStrpSup,   kGnuRefAlt, kGnuStrpAlt};
+    const bool offset =
+        std::find(std::begin(kOffsets), std::end(kOffsets), form) != std::end(kOffsets);
+    return offset || form == kRefAddr ? offsetBytes : 0;
   }
 
   std::string_view Text(const Value& value) const {

@@ -32,99 +32,73 @@ void ScaleVector(Step& step, double factor) {
 // A factor of which only what it has beyond 1 is scaled.
 double Beyond1(double value, double factor) { return 1 + (value - 1) * factor; }
 
-// A table of the model's costs, one after another: it stays whole, however long.
 std::vector<Cost> CostsOfModel(const Soc& soc) {
   const Evidence law = CopyLawOf(soc).evidence;
   const auto fitted = std::max(law, Evidence::kFitted);
   const auto assumed = std::max(law, Evidence::kAssumed);
-  const auto of = [](const char* name, Evidence evidence, double CopyLaw::* field) {
-    return Cost{name,
-                evidence,
-                [field](ModelCosts& costs, double factor) { costs.law.*field *= factor; },
-                {}};
+  std::vector<Cost> costs;
+  const auto of = [&](const char* name, Evidence evidence, double CopyLaw::* field) {
+    costs.push_back({name,
+                     evidence,
+                     [field](ModelCosts& changed, double factor) { changed.law.*field *= factor; },
+                     {}});
   };
-  std::vector<Cost> costs = {
-      of("a line of L2 for a part of it (requestBytes)", fitted, &CopyLaw::requestBytes),
-      of("writing back (writeBack)", fitted, &CopyLaw::writeBack),
-      of("writing back at once (earlyWriteBack)", fitted, &CopyLaw::earlyWriteBack),
-      of("copies of 8 KiB and less (smallCopy)", fitted, &CopyLaw::smallCopy),
-      of("bytes in flight (window)", fitted, &CopyLaw::window),
-      of("cycles between copies (leastCycles)", fitted, &CopyLaw::leastCycles),
-      of("a block of UB (ubBlock)", assumed, &CopyLaw::ubBlock),
-      of("a line's turn (lineTurn)", assumed, &CopyLaw::lineTurn),
-      of("a line's turn of an atomic copy (atomicTurn)", assumed, &CopyLaw::atomicTurn),
+  const auto model = [&](const char* name, Evidence evidence, auto change) {
+    costs.push_back({name, evidence, change, {}});
   };
-  costs.push_back({"latencies of copies",
-                   law,
-                   [](ModelCosts& changed, double factor) {
-                     changed.law.readLatency *= factor;
-                     changed.law.missLatency *= factor;
-                     changed.law.writeLatency *= factor;
-                   },
-                   {}});
-  costs.push_back({"where a block starts well (alignment)",
-                   assumed,
-                   [](ModelCosts& changed, double factor) {
-                     changed.law.alignment =
-                         static_cast<uint64_t>(static_cast<double>(changed.law.alignment) * factor);
-                   },
-                   {}});
-  costs.push_back({"blocks that start elsewhere (unaligned)",
-                   fitted,
-                   [](ModelCosts& changed, double factor) {
-                     changed.law.unaligned = Beyond1(changed.law.unaligned, factor);
-                   },
-                   {}});
-  costs.push_back({"reads of one line (sameLine)",
-                   fitted,
-                   [](ModelCosts& changed, double factor) {
-                     changed.law.sameLine = 1 / Beyond1(1 / changed.law.sameLine, factor);
-                   },
-                   {}});
+  const auto step = [&](const char* name, Evidence evidence, auto change) {
+    costs.push_back({name, evidence, {}, change});
+  };
+  of("a line of L2 for a part of it (requestBytes)", fitted, &CopyLaw::requestBytes);
+  of("writing back (writeBack)", fitted, &CopyLaw::writeBack);
+  of("writing back at once (earlyWriteBack)", fitted, &CopyLaw::earlyWriteBack);
+  of("copies of 8 KiB and less (smallCopy)", fitted, &CopyLaw::smallCopy);
+  of("bytes in flight (window)", fitted, &CopyLaw::window);
+  of("cycles between copies (leastCycles)", fitted, &CopyLaw::leastCycles);
+  of("a block of UB (ubBlock)", assumed, &CopyLaw::ubBlock);
+  of("a line's turn (lineTurn)", assumed, &CopyLaw::lineTurn);
+  of("a line's turn of an atomic copy (atomicTurn)", assumed, &CopyLaw::atomicTurn);
+  model("latencies of copies", law, [](ModelCosts& changed, double factor) {
+    changed.law.readLatency *= factor;
+    changed.law.missLatency *= factor;
+    changed.law.writeLatency *= factor;
+  });
+  model("where a block starts well (alignment)", assumed, [](ModelCosts& changed, double factor) {
+    changed.law.alignment =
+        static_cast<uint64_t>(static_cast<double>(changed.law.alignment) * factor);
+  });
+  model("blocks that start elsewhere (unaligned)", fitted, [](ModelCosts& changed, double factor) {
+    changed.law.unaligned = Beyond1(changed.law.unaligned, factor);
+  });
+  model("reads of one line (sameLine)", fitted, [](ModelCosts& changed, double factor) {
+    changed.law.sameLine = 1 / Beyond1(1 / changed.law.sameLine, factor);
+  });
   // No board shows any: doubled, a tenth.
-  costs.push_back(
-      {"copies beside vector instructions (besideVector)",
-       assumed,
-       [](ModelCosts& changed, double factor) { changed.law.besideVector = factor > 1 ? 0.1 : 0; },
-       {}});
-  costs.push_back({"SyncAll and flags between cores (meet)",
-                   Evidence::kAssumed,
-                   [](ModelCosts& changed, double factor) { changed.scalar.meet *= factor; },
-                   {}});
-  costs.push_back({"a core's mark for another one (mark)",
-                   Evidence::kAssumed,
-                   [](ModelCosts& changed, double factor) { changed.scalar.mark *= factor; },
-                   {}});
-  costs.push_back({"the start of the kernel",
-                   ScalarCostsOf(soc).evidence,
-                   [](ModelCosts& changed, double factor) { changed.scalar.start *= factor; },
-                   {}});
-  costs.push_back({"cores that start later (startCycles)",
-                   fitted,
-                   [](ModelCosts& changed, double factor) { changed.chip.startCycles *= factor; },
-                   {}});
-  costs.push_back({"issue of an instruction",
-                   Evidence::kFitted,
-                   {},
-                   [](const Tape&, Step& step, double factor) {
-                     const bool works =
-                         step.kind == StepKind::kVector || step.kind == StepKind::kCopy;
-                     step.issue = static_cast<float>(step.issue * (works ? factor : 1));
-                   }});
-  costs.push_back({"flags, queues and barriers",
-                   Evidence::kAssumed,
-                   {},
-                   [](const Tape&, Step& step, double factor) {
-                     const bool works =
-                         step.kind == StepKind::kVector || step.kind == StepKind::kCopy;
-                     step.issue = static_cast<float>(step.issue * (works ? 1 : factor));
-                   }});
-  costs.push_back(
-      {"scalar accesses", Evidence::kFitted, {}, [](const Tape&, Step& step, double factor) {
-         if (step.kind == StepKind::kScalar) {
-           step.cycles = static_cast<float>(step.cycles * factor);
-         }
-       }});
+  model(
+      "copies beside vector instructions (besideVector)", assumed,
+      [](ModelCosts& changed, double factor) { changed.law.besideVector = factor > 1 ? 0.1 : 0; });
+  model("SyncAll and flags between cores (meet)", Evidence::kAssumed,
+        [](ModelCosts& changed, double factor) { changed.scalar.meet *= factor; });
+  model("a core's mark for another one (mark)", Evidence::kAssumed,
+        [](ModelCosts& changed, double factor) { changed.scalar.mark *= factor; });
+  model("the start of the kernel", ScalarCostsOf(soc).evidence,
+        [](ModelCosts& changed, double factor) { changed.scalar.start *= factor; });
+  model("cores that start later (startCycles)", fitted,
+        [](ModelCosts& changed, double factor) { changed.chip.startCycles *= factor; });
+  // Of an instruction of a pipe, or of the scalar pipe's other steps.
+  const auto issue = [&](const char* name, Evidence evidence, bool pipes) {
+    step(name, evidence, [pipes](const Tape&, Step& one, double factor) {
+      const bool works = one.kind == StepKind::kVector || one.kind == StepKind::kCopy;
+      one.issue = static_cast<float>(one.issue * (works == pipes ? factor : 1));
+    });
+  };
+  issue("issue of an instruction", Evidence::kFitted, true);
+  issue("flags, queues and barriers", Evidence::kAssumed, false);
+  step("scalar accesses", Evidence::kFitted, [](const Tape&, Step& one, double factor) {
+    if (one.kind == StepKind::kScalar) {
+      one.cycles = static_cast<float>(one.cycles * factor);
+    }
+  });
   return costs;
 }
 
