@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 import importlib.util
+import re
 from pathlib import Path
 
 import pytest
@@ -110,3 +111,35 @@ def test_a_planted_include_is_seen(tmp_path: Path) -> None:
     found = rooms.includes(tmp_path)
     assert found == {"engine": {"timing"}, "timing": {"engine"}, "device": set()}
     assert rooms.circle(found) == ["engine", "timing", "engine"]
+
+
+LOCK = re.compile(r'Mutex<(\d+), "([^"]+)">')
+
+
+def locks(folder: Path) -> set[tuple[int, str]]:
+    """Rows and names of the locks of the sources below a folder."""
+    files = (path for path in folder.rglob("*") if path.suffix in (".h", ".cpp"))
+    found = (LOCK.findall(path.read_text("utf-8")) for path in files)
+    return {(int(row), name) for each in found for row, name in each}
+
+
+def test_locks_have_the_rows_of_the_table() -> None:
+    page = (ROOT / "docs" / "design.md").read_text("utf-8")
+    text = page.partition("**Locks have an order.**")[2].partition("* **Mutable state")[0]
+    rows = re.findall(r"^ *\| (\d+) \| (.*) \|$", text, re.M)
+    listed = {(int(row), name) for row, names in rows for name in names.split("; ")}
+    assert len(listed) > 40 and listed == locks(ROOT / "simulator/src")
+
+
+def test_every_lock_has_a_row(tmp_path: Path) -> None:
+    """A plain mutex would be in no order; lock.h alone has them."""
+    plain = re.compile(r"std::(?:recursive_|shared_|timed_)*mutex\b|std::condition_variable\b")
+    sources = ROOT / "simulator/src"
+    found = [
+        str(path.relative_to(sources))
+        for path in sorted(sources.rglob("*"))
+        if path.suffix in (".h", ".cpp") and plain.search(path.read_text("utf-8"))
+    ]
+    assert found == ["host/lock.h"]
+    (tmp_path / "a.h").write_text('aclsim::Mutex<2, "planted"> mutex;\n')
+    assert locks(tmp_path) == {(2, "planted")}

@@ -163,7 +163,10 @@ def test_children_have_the_options_that_a_thread_was_setting(toolkit: Path) -> N
 
 def test_every_lock_of_the_process_knows_of_forks() -> None:
     """A mutex, thread or once flag of static storage is in PerProcess, or held under HoldFork."""
-    lock = r"std::(?:(?:recursive_|shared_|timed_)*mutex|condition_variable|once_flag)\*?"
+    lock = (
+        r"(?:std::(?:(?:recursive_|shared_|timed_)*mutex|condition_variable|once_flag)"
+        r"|(?:aclsim::)?(?:(?:Recursive)?Mutex<[^>\n]*>|Condition))\*?"
+    )
     static = re.compile(
         rf"^(?:{lock}|\s*(?:inline |const )*static (?:inline |const )*{lock}) \w+", re.M
     )

@@ -3,11 +3,11 @@
 #include <array>
 #include <cstring>
 #include <map>
-#include <mutex>
 #include <string>
 
 #include "acl/acl_op_compiler.h"
 #include "host/fork.h"
+#include "host/lock.h"
 #include "runtime/errors.h"
 #include "soc/select.h"
 #include "soc/soc.h"
@@ -17,7 +17,7 @@ namespace aclsim {
 namespace {
 
 struct CompileOptions {
-  std::mutex mutex;
+  Mutex<9, "compile options"> mutex;
   std::map<int, std::string> set;
 };
 PerProcess<CompileOptions> options;
@@ -29,7 +29,7 @@ const char* JitCompile() {
 }
 
 std::string Value(int opt) {
-  const std::lock_guard<std::mutex> lock(options->mutex);
+  const std::lock_guard lock(options->mutex);
   const auto found = options->set.find(opt);
   if (found != options->set.end()) {
     return found->second;
@@ -62,7 +62,7 @@ aclError aclSetCompileopt(aclCompileOpt opt, const char* value) {
       return api.Fail(ACL_ERROR_INVALID_PARAM, "ACL_OP_JIT_COMPILE is %s, want enable or disable",
                       value);
     }
-    const std::lock_guard<std::mutex> lock(aclsim::options->mutex);
+    const std::lock_guard lock(aclsim::options->mutex);
     aclsim::options->set[opt] = value;
     return 0;
   });

@@ -56,7 +56,7 @@ const char* HazardOf(bool earlierWrote, bool nowWrites) {
 }  // namespace
 
 void SyncUse::Add(const Site& site) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::lock_guard lock(mutex_);
   for (Site& known : sites_) {
     if (known.stack == site.stack && known.name == site.name) {
       known.executed += site.executed;

@@ -6,13 +6,13 @@
 
 #include <deque>
 #include <map>
-#include <mutex>
 #include <unordered_map>
 #include <vector>
 
 #include "checkers/gm_history.h"
 #include "checkers/marks.h"
 #include "engine/core.h"
+#include "host/lock.h"
 
 namespace aclsim {
 
@@ -29,7 +29,7 @@ class SyncUse {
   std::vector<Finding> Hints(const KernelLaunch& launch) const;
 
  private:
-  std::mutex mutex_;
+  Mutex<9, "uses of synchronisation"> mutex_;
   std::vector<Site> sites_;
 };
 

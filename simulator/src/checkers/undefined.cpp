@@ -44,14 +44,14 @@ bool Reads(const Access& access) { return access.use == Use::kRead; }
 
 void JunkSums::Add(Sum sum) {
   constexpr size_t kMost = 4096;
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::lock_guard lock(mutex_);
   if (sums_.size() < kMost) {
     sums_.push_back(std::move(sum));
   }
 }
 
 std::optional<JunkSums::Sum> JunkSums::Find(uint64_t at) const {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::lock_guard lock(mutex_);
   std::optional<Sum> found;
   for (const Sum& sum : sums_) {
     if (sum.begin <= at && at < sum.end && (!found || sum.core < found->core)) {

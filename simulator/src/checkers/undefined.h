@@ -5,12 +5,12 @@
 #pragma once
 
 #include <map>
-#include <mutex>
 #include <optional>
 #include <vector>
 
 #include "checkers/marks.h"
 #include "engine/core.h"
+#include "host/lock.h"
 
 namespace aclsim {
 
@@ -35,7 +35,7 @@ class JunkSums {
   std::optional<Sum> Find(uint64_t at) const;
 
  private:
-  mutable std::mutex mutex_;
+  mutable Mutex<9, "undefined bits of GM"> mutex_;
   std::vector<Sum> sums_;
 };
 

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <atomic>
 #include <deque>
-#include <mutex>
 
 #include "checkers/gm_use.h"
 #include "host/fork.h"
+#include "host/lock.h"
 
 namespace aclsim {
 
@@ -42,7 +42,7 @@ struct Written {
 };
 
 struct Kept {
-  std::mutex mutex;
+  Mutex<9, "writers of outputs"> mutex;
   std::deque<Written> launches;
 };
 PerProcess<Kept> kept;
@@ -78,7 +78,7 @@ int64_t PieceOf(const Run& run, uint64_t at) {
 }  // namespace
 
 void KeepWriters(bool on) {
-  const std::lock_guard<std::mutex> lock(kept->mutex);
+  const std::lock_guard lock(kept->mutex);
   kept->launches.clear();
   keeping = on;
 }
@@ -96,7 +96,7 @@ void AddWriters(const KernelLaunch& launch, const std::vector<GmUse*>& cores) {
   if (room == 0) {
     return;
   }
-  const std::lock_guard<std::mutex> lock(kept->mutex);
+  const std::lock_guard lock(kept->mutex);
   kept->launches.push_back(std::move(written));
   if (kept->launches.size() > kMostLaunches) {
     kept->launches.pop_front();
@@ -104,7 +104,7 @@ void AddWriters(const KernelLaunch& launch, const std::vector<GmUse*>& cores) {
 }
 
 std::string WritersJson() {
-  const std::lock_guard<std::mutex> lock(kept->mutex);
+  const std::lock_guard lock(kept->mutex);
   std::string text = "[";
   for (const Written& launch : kept->launches) {
     text += Format("%s{\"op\":%s,\"blockDim\":%u,\"outputs\":[", text.size() > 1 ? "," : "",
@@ -121,7 +121,7 @@ std::string WritersJson() {
 
 bool PaintWriters(size_t launch, size_t output, uint64_t elementBytes, uint64_t count,
                   int32_t* cores, int64_t* pieces, std::string* why) {
-  const std::lock_guard<std::mutex> lock(kept->mutex);
+  const std::lock_guard lock(kept->mutex);
   if (launch >= kept->launches.size() || output >= kept->launches[launch].outputs.size()) {
     *why = Format("output %zu of launch %zu was not kept", output, launch);
     return false;

@@ -4,18 +4,18 @@
 // undefined.
 #include <algorithm>
 #include <cstring>
-#include <mutex>
 
 #include "engine/core.h"
 #include "engine/dtypes.h"
 #include "engine/meeting.h"
 #include "host/fork.h"
+#include "host/lock.h"
 
 namespace aclsim {
 
 namespace {
 
-PerProcess<std::mutex> settleMutex;
+PerProcess<Mutex<9, "atomic copies">> settleMutex;
 
 template <typename T>
 T Combine(Atomic op, T a, T b) {
@@ -81,7 +81,7 @@ void Apply(const AtomicWrite& write) {
 }  // namespace
 
 void ApplyAtomics(const std::vector<AtomicWrite>& writes) {
-  const std::lock_guard<std::mutex> lock(*settleMutex);
+  const std::lock_guard lock(*settleMutex);
   for (const AtomicWrite& write : writes) {
     Apply(write);
   }
@@ -92,7 +92,7 @@ void Core::StoreGm(uint8_t* dst, const uint8_t* src, uint64_t bytes, AtomicState
 }
 
 void SettleAtomics(std::vector<AtomicWrite>* writes, const uint8_t* begin, uint64_t bytes) {
-  const std::lock_guard<std::mutex> lock(*settleMutex);
+  const std::lock_guard lock(*settleMutex);
   for (AtomicWrite& write : *writes) {
     if (write.dst < begin + bytes && begin < write.dst + write.data.size()) {
       Apply(write);

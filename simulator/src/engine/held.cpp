@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <charconv>
-#include <mutex>
 #include <numeric>
 #include <tuple>
 
 #include "host/fork.h"
+#include "host/lock.h"
 
 namespace aclsim {
 
@@ -29,7 +29,7 @@ struct HeldState {
     return own;
   }
 
-  std::mutex mutex;
+  Mutex<9, "instructions held back"> mutex;
   HeldBack held;
   std::vector<HeldNote> notes;
 };

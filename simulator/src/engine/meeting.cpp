@@ -114,7 +114,7 @@ void Meeting::ThrowDeadlock(const Vain& vain) const {
   throw fault;
 }
 
-void Meeting::Wait(Core& core, std::unique_lock<std::mutex>& lock,
+void Meeting::Wait(Core& core, std::unique_lock<MeetingMutex>& lock,
                    const std::function<bool()>& passes, const std::function<Vain()>& vain,
                    bool looks) {
   if (passes()) {
@@ -185,7 +185,7 @@ void Meeting::Publish() {
 
 void Meeting::SettleAtomics(Core& core, const uint8_t* begin, uint64_t bytes) {
   const InMeeting here(core);
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::lock_guard lock(mutex_);
   std::vector<AtomicWrite>& told = atomics_[core.index];
   aclsim::SettleAtomics(&told, begin, bytes);
   core.atomicsTold = !told.empty();
@@ -194,7 +194,7 @@ void Meeting::SettleAtomics(Core& core, const uint8_t* begin, uint64_t bytes) {
 uint32_t Meeting::SyncAll(Core& core, const void* memory, uint32_t participants) {
   const InMeeting here(core);
   CheckResident(core, participants);
-  std::unique_lock<std::mutex> lock(mutex_);
+  std::unique_lock lock(mutex_);
   Tell(core);
   const auto [found, isNew] = gatherings_.try_emplace(memory);
   Gathering& gathering = found->second;
@@ -256,7 +256,7 @@ uint32_t Meeting::SyncAll(Core& core, const void* memory, uint32_t participants)
 
 void Meeting::SetFlag(Core& core, uint16_t flag) {
   const InMeeting here(core);
-  std::unique_lock<std::mutex> lock(mutex_);
+  std::unique_lock lock(mutex_);
   uint32_t& sets = sets_[core.index][flag % kFlags];
   if (sets - waits_[core.index][flag % kFlags] >= kMostSets) {
     PassFault("cross-core-flag",
@@ -288,7 +288,7 @@ void Meeting::SetFlag(Core& core, uint16_t flag) {
 void Meeting::WaitFlag(Core& core, uint16_t flag) {
   const InMeeting here(core);
   const size_t slot = flag % kFlags;
-  std::unique_lock<std::mutex> lock(mutex_);
+  std::unique_lock lock(mutex_);
   const uint32_t mine = ++waits_[core.index][slot];
   const std::function<bool()> passes = [&] {
     return std::all_of(sets_.begin(), sets_.end(),
@@ -313,7 +313,7 @@ void Meeting::WaitFlag(Core& core, uint16_t flag) {
 
 uint32_t Meeting::SetMark(Core& core, uint64_t slot, std::string name) {
   const InMeeting here(core);
-  std::unique_lock<std::mutex> lock(mutex_);
+  std::unique_lock lock(mutex_);
   const std::function<bool()> passes = [&] { return marks_.find(slot) == marks_.end(); };
   const auto vain = [&]() -> Vain {
     const Mark& mark = marks_[slot];
@@ -332,7 +332,7 @@ uint32_t Meeting::SetMark(Core& core, uint64_t slot, std::string name) {
 
 uint32_t Meeting::TakeMark(Core& core, uint64_t slot) {
   const InMeeting here(core);
-  std::unique_lock<std::mutex> lock(mutex_);
+  std::unique_lock lock(mutex_);
   const std::function<bool()> passes = [&] { return marks_.find(slot) != marks_.end(); };
   const auto vain = []() -> Vain {
     return {"IBWait waits for an IBSet of the same memory, block and event", {}};
@@ -369,7 +369,7 @@ std::vector<Finding> Meeting::LeftMarks(const KernelLaunch& launch) const {
 uint32_t Meeting::AwaitTurn(Core& core) {
   const InMeeting here(core);
   CheckResident(core, core.launch.blockDim);
-  std::unique_lock<std::mutex> lock(mutex_);
+  std::unique_lock lock(mutex_);
   const uint64_t mine = rounds_[core.index]++ * rounds_.size() + core.index;
   turnStacks_[core.index] = core.sites.Stack(core.sites.Capture());
   const std::function<bool()> passes = [&] { return turn_ >= mine; };
@@ -391,7 +391,7 @@ uint32_t Meeting::AwaitTurn(Core& core) {
 }
 
 void Meeting::InitTurns() {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::lock_guard lock(mutex_);
   turnsInitialised_ = true;
 }
 
@@ -429,7 +429,7 @@ std::vector<Finding> Meeting::LeftTurns(const KernelLaunch& launch) const {
 uint32_t Meeting::PassTurn(Core& core) {
   const InMeeting here(core);
   CheckResident(core, core.launch.blockDim);
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::lock_guard lock(mutex_);
   if (passed_[core.index] >= rounds_[core.index]) {
     ThrowFault("block-event", "NotifyNextBlock without a WaitPreBlock before it",
                "Another block takes its turn too early: sums in an order that differs from run to "
@@ -445,7 +445,7 @@ uint32_t Meeting::PassTurn(Core& core) {
 
 uint32_t Meeting::Store(Core& core, uint8_t* to, const void* value, uint32_t bytes) {
   const InMeeting here(core);
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::lock_guard lock(mutex_);
   Tell(core);
   Apply(core.index, UINT64_MAX);
   std::memcpy(to, value, bytes);
@@ -458,7 +458,7 @@ uint32_t Meeting::Load(Core& core, const uint8_t* from, void* value, uint32_t by
   const InMeeting here(core);
   // The read was past the data cache, which keeps nothing of it.
   core.CacheClean(reinterpret_cast<uint64_t>(from), reinterpret_cast<uint64_t>(from) + bytes);
-  std::unique_lock<std::mutex> lock(mutex_);
+  std::unique_lock lock(mutex_);
   Poll& poll = polls_[core.index];
   const auto same = [&] {
     return poll.address == from && std::memcmp(poll.value.data(), from, bytes) == 0;
@@ -488,7 +488,7 @@ uint32_t Meeting::Load(Core& core, const uint8_t* from, void* value, uint32_t by
 void Meeting::Yield(Core& core) {
   const InMeeting here(core);
   HostThreads::Instance().Blocked();  // the core that is waited for may have yet to begin
-  std::unique_lock<std::mutex> lock(mutex_);
+  std::unique_lock lock(mutex_);
   changed_.wait_for(lock, std::chrono::milliseconds(1));
 }
 
@@ -496,7 +496,7 @@ CoreAside& Meeting::Aside(const Core& core) { return asides_[core.index]; }
 
 uint32_t Meeting::NoteStore(const Core& core, uint64_t address, uint64_t bytes) {
   constexpr uint64_t kWord = 4;
-  const std::lock_guard<std::mutex> lock(wordMutex_);
+  const std::lock_guard lock(wordMutex_);
   const uint32_t number = wordStores_.load(std::memory_order_relaxed) + 1;
   for (uint64_t at = address / kWord; at * kWord < address + bytes; ++at) {
     Word& word = words_[at];
@@ -510,7 +510,7 @@ uint32_t Meeting::NoteStore(const Core& core, uint64_t address, uint64_t bytes) 
 
 Meeting::Word Meeting::LastStore(uint64_t address, uint32_t bytes) {
   constexpr uint64_t kWord = 4;
-  const std::lock_guard<std::mutex> lock(wordMutex_);
+  const std::lock_guard lock(wordMutex_);
   const auto found = words_.find(address / kWord);
   if (found == words_.end() || bytes > found->second.old.size()) {
     return {};
@@ -533,7 +533,7 @@ bool Meeting::MetSince(uint32_t core, const Word& word) const {
 }
 
 void Meeting::Leave(uint32_t core, bool failed, FaultEnd last) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::lock_guard lock(mutex_);
   --alive_;
   if (!failed) {
     stands_[core] = std::move(last);
@@ -548,7 +548,7 @@ void Meeting::Leave(uint32_t core, bool failed, FaultEnd last) {
 }
 
 void Meeting::Abandon() {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::lock_guard lock(mutex_);
   abandoned_ = true;
   changed_.notify_all();
 }

@@ -4,21 +4,22 @@
 
 #include <array>
 #include <atomic>
-#include <condition_variable>
 #include <deque>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "engine/core.h"
+#include "host/lock.h"
 
 namespace aclsim {
 
 // Ends a core whose partner has failed; the partner's finding says why.
 struct CoreAbandoned {};
+
+using MeetingMutex = Mutex<8, "meeting">;
 
 // In which order the cores begin and their atomic copies take effect: ascending, or as the seed of chaos decides.
 std::vector<uint32_t> TurnsOfCores(uint32_t cores);
@@ -126,15 +127,15 @@ class Meeting {
   };
 
   // looks: nobody tells when the condition has come true.
-  void Wait(Core& core, std::unique_lock<std::mutex>& lock, const std::function<bool()>& passes,
+  void Wait(Core& core, std::unique_lock<MeetingMutex>& lock, const std::function<bool()>& passes,
             const std::function<Vain()>& vain, bool looks = false);
   [[noreturn]] void ThrowDeadlock(const Vain& vain) const;
   std::vector<uint32_t> Absent(const std::function<bool(uint32_t)>& there) const;
   void Tell(Core& core);
   void Apply(uint32_t core, uint64_t upTo);
 
-  std::mutex mutex_;
-  std::condition_variable changed_;
+  MeetingMutex mutex_;
+  Condition changed_;
   std::map<const void*, Gathering> gatherings_;
   const std::vector<uint32_t> turns_;
   std::vector<CoreAside> asides_;  // by core
@@ -154,7 +155,8 @@ class Meeting {
   };
   std::map<const uint8_t*, Stored> stored_;  // by Store: address -> the last
   uint32_t stores_ = 0;
-  std::mutex wordMutex_;  // guards words_; observers lock it while mutex_ is held
+  Mutex<9, "words of a meeting">
+      wordMutex_;  // guards words_; observers lock it while mutex_ is held
   std::unordered_map<uint64_t, Word> words_;  // by address / 4
   std::atomic<uint32_t> wordStores_{0};
   std::vector<std::vector<uint32_t>>

@@ -5,7 +5,6 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
-#include <mutex>
 #include <optional>
 #include <sstream>
 #include <string_view>
@@ -13,6 +12,7 @@
 #include "engine/going_on.h"
 #include "findings/levels.h"
 #include "host/fork.h"
+#include "host/lock.h"
 
 namespace aclsim {
 
@@ -31,7 +31,7 @@ struct PartialNames {
     return own;
   }
 
-  std::mutex mutex;
+  Mutex<9, "partial outputs"> mutex;
   std::optional<std::string> names;  // none: not decided yet
 };
 PerProcess<PartialNames> partial;
@@ -85,7 +85,7 @@ void SetKeepGoing(std::optional<bool> on) { keepGoing = on ? static_cast<int>(*o
 
 std::string PartialOutputs() {
   const HoldFork hold;
-  const std::lock_guard<std::mutex> lock(partial->mutex);
+  const std::lock_guard lock(partial->mutex);
   if (!partial->names) {
     const char* text = std::getenv("ACLGRAD_SIM_PARTIAL_OUTPUTS");
     partial->names = text != nullptr ? text : "";
@@ -95,7 +95,7 @@ std::string PartialOutputs() {
 
 void SetPartialOutputs(const std::string& names) {
   const HoldFork hold;
-  const std::lock_guard<std::mutex> lock(partial->mutex);
+  const std::lock_guard lock(partial->mutex);
   partial->names = names;
 }
 

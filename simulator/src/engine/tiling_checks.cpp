@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <map>
-#include <mutex>
 #include <utility>
 
 #include "findings/fault.h"
 #include "host/fork.h"
+#include "host/lock.h"
 
 namespace aclsim {
 
@@ -56,7 +56,7 @@ const GmRegion* RegionOfKind(const KernelLaunch& launch, RegionKind kind) {
 }
 
 struct Tilings {
-  std::mutex mutex;
+  Mutex<9, "expected tilings"> mutex;
   std::map<const KernelLaunch*, LaunchTiling> of;
 };
 PerProcess<Tilings> tilings;
@@ -65,18 +65,18 @@ PerProcess<Tilings> tilings;
 
 LaunchTilingScope::LaunchTilingScope(const KernelLaunch& launch, LaunchTiling tiling)
     : launch_(&launch) {
-  const std::lock_guard<std::mutex> lock(tilings->mutex);
+  const std::lock_guard lock(tilings->mutex);
   tilings->of.insert_or_assign(launch_, std::move(tiling));
 }
 
 LaunchTilingScope::~LaunchTilingScope() {
-  const std::lock_guard<std::mutex> lock(tilings->mutex);
+  const std::lock_guard lock(tilings->mutex);
   tilings->of.erase(launch_);
 }
 
 const LaunchTiling& TilingOf(const KernelLaunch& launch) {
   static const LaunchTiling none;
-  const std::lock_guard<std::mutex> lock(tilings->mutex);
+  const std::lock_guard lock(tilings->mutex);
   const auto found = tilings->of.find(&launch);
   return found == tilings->of.end() ? none : found->second;
 }

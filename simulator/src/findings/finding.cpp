@@ -6,11 +6,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <deque>
-#include <mutex>
 
 #include "findings/levels.h"
 #include "findings/printed_findings.h"
 #include "host/fork.h"
+#include "host/lock.h"
 #include "host/report_file.h"
 
 namespace aclsim {
@@ -20,7 +20,7 @@ namespace {
 constexpr size_t kMostFindings = 10000;  // further ones are counted into the last
 
 struct Found {
-  std::mutex mutex;
+  Mutex<11, "findings"> mutex;
   std::vector<Finding> findings;
   std::vector<Level> levels;  // what each counts as
 };
@@ -31,7 +31,7 @@ constexpr size_t kMostSaid = 64;  // that are remembered
 
 // A child has printed nothing yet.
 struct Printed {
-  std::mutex mutex;
+  Mutex<12, "printed findings"> mutex;
   std::deque<std::string> said;
 };
 PerProcess<Printed> printed;
@@ -189,7 +189,7 @@ void Print(const Finding& finding, Level level) {
   const std::string text = FindingText(finding);
   std::fprintf(stderr, "aclgrad: %s\n", text.c_str());
   // The stream's failure does not print it once more.
-  const std::lock_guard<std::mutex> lock(printed->mutex);
+  const std::lock_guard lock(printed->mutex);
   if (printed->said.size() >= kMostSaid) {
     printed->said.pop_front();
   }
@@ -222,7 +222,7 @@ void ReportFinding(Finding finding) {
 
 void ReportFinding(Finding finding, Level level) {
   auto& [mutex, findings, levels] = *found;
-  const std::lock_guard<std::mutex> lock(mutex);
+  const std::lock_guard lock(mutex);
   const size_t known = findings.size();
   MergeFinding(&findings, std::move(finding));
   if (findings.size() == known) {
@@ -251,7 +251,7 @@ void PrintFindings() { printing = true; }
 void PrintFindingsOfProgram() { printing = true; }
 
 std::string WithoutPrinted(std::string text) {
-  const std::lock_guard<std::mutex> lock(printed->mutex);
+  const std::lock_guard lock(printed->mutex);
   for (const std::string& said : printed->said) {
     if (const size_t at = text.find(said); at != std::string::npos) {
       text.erase(at, said.size());
@@ -263,7 +263,7 @@ std::string WithoutPrinted(std::string text) {
 
 std::string FindingsJson() {
   auto& [mutex, findings, levels] = *found;
-  const std::lock_guard<std::mutex> lock(mutex);
+  const std::lock_guard lock(mutex);
   std::string json = "[";
   for (size_t i = 0; i < findings.size(); ++i) {
     json += i > 0 ? ",\n" : "";
@@ -274,7 +274,7 @@ std::string FindingsJson() {
 
 void ClearFindings() {
   auto& [mutex, findings, levels] = *found;
-  const std::lock_guard<std::mutex> lock(mutex);
+  const std::lock_guard lock(mutex);
   findings.clear();
   levels.clear();
 }

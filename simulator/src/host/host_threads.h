@@ -3,13 +3,12 @@
 
 #include <algorithm>
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
-#include <mutex>
 
 #include "host/fork.h"
 #include "host/kernel_thread.h"
+#include "host/lock.h"
 
 namespace aclsim {
 
@@ -20,8 +19,8 @@ class HostThreads {
 
   // Runs work(0) .. work(count - 1), the caller being one of the workers.
   void Run(uint32_t count, uint32_t threads, const std::function<void(uint32_t)>& work) {
-    const std::lock_guard<std::mutex> oneLaunch(launchMutex_);
-    std::unique_lock<std::mutex> lock(mutex_);
+    const std::lock_guard oneLaunch(launchMutex_);
+    std::unique_lock lock(mutex_);
     work_ = &work;
     count_ = count;
     next_ = 0;
@@ -45,7 +44,7 @@ class HostThreads {
   // A worker, or `blocked` of them, waits for other cores of this launch: somebody else must run those that have not begun.
   // False: the host gives no thread for that.
   bool Blocked(uint32_t blocked = 1) {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const std::lock_guard lock(mutex_);
     const uint32_t next = next_;
     for (uint32_t left = next < count_ ? std::min(blocked, count_ - next) : 0; left > 0; --left) {
       if (idle_ > 0) {
@@ -62,7 +61,7 @@ class HostThreads {
 
   // Returns whether `waiting` workers are all of this launch, while cores are left that nobody has begun.
   bool NoneLeft(size_t waiting) {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const std::lock_guard lock(mutex_);
     constexpr size_t kCaller = 1;
     return next_ < count_ && waiting == active_ + kCaller;
   }
@@ -70,7 +69,7 @@ class HostThreads {
  private:
   void Loop(uint32_t id) {
     uint64_t seen = 0;
-    std::unique_lock<std::mutex> lock(mutex_);
+    std::unique_lock lock(mutex_);
     for (;;) {
       wake_.wait(lock, [&] { return generation_ != seen; });
       seen = generation_;
@@ -91,7 +90,7 @@ class HostThreads {
   // Stays for later launches: a thread and its UB take longer to make than many a core to run.
   void StandIn() {
     while (!Drain()) {
-      std::unique_lock<std::mutex> lock(mutex_);
+      std::unique_lock lock(mutex_);
       if (--active_ == 0) {
         done_.notify_one();
       }
@@ -118,10 +117,10 @@ class HostThreads {
 
   static constexpr uint32_t kMostIdle = 64;
 
-  std::mutex launchMutex_;
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  std::condition_variable done_;
+  Mutex<7, "launch"> launchMutex_;
+  Mutex<9, "host threads"> mutex_;
+  Condition wake_;
+  Condition done_;
   const std::function<void(uint32_t)>* work_ = nullptr;
   std::atomic<uint32_t> next_{0};
   uint32_t count_ = 0;
@@ -129,7 +128,7 @@ class HostThreads {
   uint32_t wanted_ = 0;
   uint32_t active_ = 0;
   uint64_t generation_ = 0;
-  std::condition_variable call_;
+  Condition call_;
   uint32_t idle_ = 0;    // stand-ins that wait for a call
   uint32_t called_ = 0;  // and those that have yet to hear theirs
 };

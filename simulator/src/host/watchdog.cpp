@@ -5,9 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <numeric>
 #include <system_error>
 #include <thread>
@@ -16,6 +14,7 @@
 #include "host/crash.h"
 #include "host/fork.h"
 #include "host/host_threads.h"
+#include "host/lock.h"
 #include "host/options.h"
 
 namespace aclsim {
@@ -86,12 +85,12 @@ class __attribute__((visibility("hidden"))) Watchdog {
     progress->thread_ = pthread_self();
     pthread_getcpuclockid(progress->thread_, &progress->clock_);
     progress->watchdog_ = this;
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const std::lock_guard lock(mutex_);
     threads_.push_back(progress);
   }
 
   void Remove(ThreadProgress* progress) {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const std::lock_guard lock(mutex_);
     std::erase(threads_, progress);
     movedByGone_ += progress->moved_;
     if (progress->seen_.run != 0) {  // its end is progress that no look will see
@@ -104,7 +103,7 @@ class __attribute__((visibility("hidden"))) Watchdog {
     if (!asleep_) {
       return;
     }
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const std::lock_guard lock(mutex_);
     if (!started_) {
       Start();
     }
@@ -113,7 +112,7 @@ class __attribute__((visibility("hidden"))) Watchdog {
   }
 
   uint64_t Moved() {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const std::lock_guard lock(mutex_);
     return MovedLocked();
   }
 
@@ -140,7 +139,7 @@ class __attribute__((visibility("hidden"))) Watchdog {
   }
 
   void Loop() {
-    std::unique_lock<std::mutex> lock(mutex_);
+    std::unique_lock lock(mutex_);
     for (;;) {
       const double limit = StuckLimit();
       asleep_ = !Anything();
@@ -239,8 +238,8 @@ class __attribute__((visibility("hidden"))) Watchdog {
     }
   }
 
-  std::mutex mutex_;
-  std::condition_variable wake_;
+  Mutex<11, "watchdog"> mutex_;
+  Condition wake_;
   std::atomic<bool> asleep_{true};
   bool started_ = false;
   bool ending_ = false;

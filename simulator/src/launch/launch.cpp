@@ -6,7 +6,6 @@
 #include <atomic>
 #include <cstring>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <utility>
 
@@ -18,6 +17,7 @@
 #include "findings/levels.h"
 #include "host/crash.h"
 #include "host/host_threads.h"
+#include "host/lock.h"
 #include "host/options.h"
 #include "host/thrown.h"
 #include "launch/launch_line.h"
@@ -201,7 +201,7 @@ class LaunchRun {
   void HostFails(uint32_t index, const std::string& what) {
     over_ = true;
     meeting_.Abandon();
-    const std::lock_guard<std::mutex> lock(resultMutex_);
+    const std::lock_guard lock(resultMutex_);
     Refuse(Format("%s, core %u: %s", launch_.opType.c_str(), index, what.c_str()), &result_);
   }
 
@@ -233,7 +233,7 @@ class LaunchRun {
     line_.CoreEnded();
     found_[index] = std::move(core.findings);
     atomics_[index] = core.TakeAtomics();
-    const std::lock_guard<std::mutex> lock(resultMutex_);
+    const std::lock_guard lock(resultMutex_);
     observers.AddTo(&result_.stats);
     result_.stats.ubPeakBytes = std::max(result_.stats.ubPeakBytes, core.ubPeak);
   }
@@ -250,7 +250,7 @@ class LaunchRun {
       over_ = over_ || core->hung;  // the others would take as long
       core->findings.push_back(core->FindingOf(fault));
       {
-        const std::lock_guard<std::mutex> lock(resultMutex_);
+        const std::lock_guard lock(resultMutex_);
         endedBy_.insert(fault.kind);
       }
       if (core->keepGoing) {
@@ -283,7 +283,7 @@ class LaunchRun {
 
   const KernelLaunch& launch_;
   LaunchResult& result_;
-  std::mutex resultMutex_;
+  Mutex<9, "results of a launch"> resultMutex_;
   std::set<std::string> endedBy_;
   LaunchLine line_;
   std::vector<std::vector<Finding>> found_;  // by core

@@ -7,11 +7,11 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <mutex>
 #include <string_view>
 
 #include "host/fork.h"
 #include "host/format.h"
+#include "host/lock.h"
 #include "host/watchdog.h"
 
 namespace aclsim {
@@ -26,7 +26,7 @@ constexpr size_t kWidth = 80;     // of a terminal that does not tell its own
 
 // The launch that began last has these.
 struct Shown {
-  std::mutex mutex;
+  Mutex<9, "progress of a launch"> mutex;
   const LaunchLine* line = nullptr;
   size_t length = 0;  // of what stands on the terminal; 0: nothing
   Clock::time_point since{};
@@ -89,7 +89,7 @@ LaunchLine::LaunchLine(const KernelLaunch& launch)
       movedBefore_(wanted_ ? ThreadProgress::MovedByAll() : 0) {
   if (wanted_) {
     ThreadProgress::OnTick(&LaunchLine::Tick);
-    const std::lock_guard<std::mutex> lock(shown->mutex);
+    const std::lock_guard lock(shown->mutex);
     shown->line = this;
   }
 }
@@ -98,7 +98,7 @@ LaunchLine::~LaunchLine() {
   if (!wanted_) {
     return;
   }
-  const std::lock_guard<std::mutex> lock(shown->mutex);
+  const std::lock_guard lock(shown->mutex);
   if (shown->line != this) {
     return;
   }
@@ -123,7 +123,7 @@ std::string LaunchLine::Text(uint64_t moved, double seconds) const {
 }
 
 void LaunchLine::Tick(uint64_t moved) {
-  const std::lock_guard<std::mutex> lock(shown->mutex);
+  const std::lock_guard lock(shown->mutex);
   const LaunchLine* const line = shown->line;
   if (line == nullptr) {
     return;

@@ -5,11 +5,11 @@
 #include <cctype>
 #include <cstdarg>
 #include <cstdio>
-#include <mutex>
 #include <unordered_map>
 
 #include "host/fork.h"
 #include "host/format.h"
+#include "host/lock.h"
 #include "log/log.h"
 #include "opbase/op_types.h"
 #include "opbase/storage.h"
@@ -23,7 +23,7 @@ namespace {
 
 // Libraries keep the numbers that they were given, so a forked child keeps the table.
 struct OpTypeTable {
-  std::mutex mutex;
+  aclsim::Mutex<9, "operator type numbers"> mutex;
   std::vector<std::string> names;
   std::unordered_map<std::string, uint32_t> ids;
 };
@@ -94,7 +94,7 @@ bool CheckArgs(const char* text, const std::vector<internal::HandleArg>& args) {
 uint32_t GenOpTypeId(const char* opName) {
   const aclsim::HoldFork hold;
   OpTypeTable& table = OpTypes();
-  const std::lock_guard<std::mutex> lock(table.mutex);
+  const std::lock_guard lock(table.mutex);
   const auto [found, added] =
       table.ids.try_emplace(opName, static_cast<uint32_t>(table.names.size()));
   if (added) table.names.emplace_back(opName);
@@ -106,7 +106,7 @@ namespace internal {
 std::string OpTypeName(uint32_t id) {
   const aclsim::HoldFork hold;
   OpTypeTable& table = OpTypes();
-  const std::lock_guard<std::mutex> lock(table.mutex);
+  const std::lock_guard lock(table.mutex);
   return id < table.names.size() ? table.names[id] : std::string();
 }
 

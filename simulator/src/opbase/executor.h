@@ -4,11 +4,11 @@
 
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "host/lock.h"
 #include "opbase/storage.h"
 #include "opbase/task.h"
 #include "opdev/op_executor.h"
@@ -29,7 +29,8 @@ struct ExecutorState {
   const std::shared_ptr<const Plan>& GetPlan();
   std::string NameOf(const aclTensor* tensor) const;
 
-  std::mutex running;  // guards a run: a second thread finds what the first left
+  aclsim::Mutex<1, "run of an executor">
+      running;  // guards a run: a second thread finds what the first left
   std::string api;
   std::map<const Storage*, std::string> names;  // of the caller's tensors
   bool repeatable = false;

@@ -7,13 +7,13 @@
 #include <cstdio>
 #include <deque>
 #include <map>
-#include <mutex>
 #include <set>
 #include <unordered_map>
 #include <vector>
 
 #include "engine/options.h"
 #include "host/fork.h"
+#include "host/lock.h"
 #include "opbase/executor.h"
 #include "opbase/storage.h"
 #include "opdev/op_executor.h"
@@ -63,20 +63,20 @@ class HandleTable {
   T* Add(HandleKind kind, bool executor, T* handle) {
     const Maker by =
         executor ? Maker{"", aclsim::CheckedMode() ? aclsim::ProgramCaller() : nullptr} : maker;
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const std::lock_guard lock(mutex_);
     live_[handle] = {kind, executor, [](void* p) { static_cast<T*>(p)->~T(); }, by, ++count_};
     return handle;
   }
 
   bool Alive(HandleKind kind, bool executor, const void* handle) {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const std::lock_guard lock(mutex_);
     const auto found = live_.find(handle);
     return found != live_.end() && found->second.kind == kind && found->second.executor == executor;
   }
 
   bool Destroy(HandleKind kind, bool executor, const void* handle, bool ran) {
     {
-      const std::lock_guard<std::mutex> lock(mutex_);
+      const std::lock_guard lock(mutex_);
       const auto found = live_.find(handle);
       if (found == live_.end() || found->second.kind != kind ||
           found->second.executor != executor) {
@@ -91,13 +91,13 @@ class HandleTable {
   }
 
   uint64_t BeginHold() {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const std::lock_guard lock(mutex_);
     return *holds_.insert(++count_).first;
   }
 
   void EndHold(uint64_t number) {
     {
-      const std::lock_guard<std::mutex> lock(mutex_);
+      const std::lock_guard lock(mutex_);
       holds_.erase(number);
       if (destroyed_.empty()) return;
     }
@@ -105,7 +105,7 @@ class HandleTable {
   }
 
   Stale Describe(HandleKind kind, bool executor, const void* handle) {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const std::lock_guard lock(mutex_);
     const std::string text = std::string("is not a live ") + NameOf(kind, executor) + ": ";
     if (const auto dead = dead_.find(handle); dead != dead_.end()) {
       const std::string was =
@@ -129,7 +129,7 @@ class HandleTable {
   }
 
   void ForgetDead() {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const std::lock_guard lock(mutex_);
     for (void* handle : quarantine_) ::operator delete(handle);
     quarantine_.clear();
     dead_.clear();
@@ -137,7 +137,7 @@ class HandleTable {
 
   void NoteArray(const char* function, const int64_t* array, size_t count) {
     constexpr size_t kMostArrays = 4096;
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const std::lock_guard lock(mutex_);
     if (arrays_.size() < kMostArrays || arrays_.contains(array)) {
       arrays_[array] = {function, aclsim::ProgramCaller(), {array, array + count}};
     }
@@ -168,7 +168,7 @@ class HandleTable {
   }
 
   std::vector<aclsim::LiveObjects> List() {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const std::lock_guard lock(mutex_);
     std::map<uint64_t, std::pair<const void*, const LiveHandle*>> byAge;
     for (const auto& [handle, live] : live_) {
       if (live.maker.function != nullptr && !aclsim::OfFramework(live.maker.caller)) {
@@ -209,7 +209,7 @@ class HandleTable {
     for (;;) {
       Destroyed next{};
       {
-        const std::lock_guard<std::mutex> lock(mutex_);
+        const std::lock_guard lock(mutex_);
         if (destroyed_.empty() ||
             (!holds_.empty() && *holds_.begin() < destroyed_.front().number)) {
           return;
@@ -221,7 +221,7 @@ class HandleTable {
       next.destruct(next.handle);
       void* oldest = nullptr;
       {
-        const std::lock_guard<std::mutex> lock(mutex_);
+        const std::lock_guard lock(mutex_);
         quarantine_.push_back(next.handle);
         if (quarantine_.size() > kQuarantine) {
           oldest = quarantine_.front();
@@ -238,7 +238,7 @@ class HandleTable {
     const void* caller = nullptr;
     std::vector<int64_t> values;
   };
-  std::mutex mutex_;
+  aclsim::Mutex<6, "handles"> mutex_;
   std::unordered_map<const int64_t*, Array> arrays_;
   std::unordered_map<const void*, LiveHandle> live_;
   std::unordered_map<const void*, DeadHandle> dead_;  // destroyed or in quarantine

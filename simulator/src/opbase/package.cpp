@@ -11,12 +11,12 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <mutex>
 #include <set>
 #include <sstream>
 
 #include "graph/utils/type_utils.h"
 #include "host/fork.h"
+#include "host/lock.h"
 #include "opdev/op_errno.h"
 #include "opdev/op_log.h"
 #include "soc/soc.h"
@@ -104,7 +104,7 @@ class Packages {
  public:
   // In order of priority; the folders that were looked at and hold no package are in *tried.
   std::vector<const Package*> List(std::vector<std::string>* tried) {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const std::lock_guard lock(mutex_);
     std::vector<fs::path> roots;
     for (const std::string& root : Split(Environment("ASCEND_CUSTOM_OPP_PATH"), ':')) {
       roots.emplace_back(root);
@@ -165,7 +165,7 @@ class Packages {
     return package;
   }
 
-  std::mutex mutex_;
+  aclsim::Mutex<3, "packages"> mutex_;
   std::map<std::string, Package> loaded_;
   std::map<std::string, std::string> keys_;
 };
@@ -242,7 +242,7 @@ std::vector<std::string> KernelFolders() {
 }
 
 struct KernelLibraries {
-  std::mutex mutex;
+  aclsim::Mutex<3, "kernel libraries"> mutex;
   std::map<std::string, void*> loaded;
 };
 aclsim::PerProcess<KernelLibraries> kernelLibraries;
@@ -251,7 +251,7 @@ aclsim::PerProcess<KernelLibraries> kernelLibraries;
 bool LoadKernel(const fs::path& path, const std::string& symbol, KernelEntry* kernel,
                 std::string* why) {
   auto& [mutex, loaded] = *kernelLibraries;
-  const std::lock_guard<std::mutex> lock(mutex);
+  const std::lock_guard lock(mutex);
   void*& library = loaded[path.string()];
   if (library == nullptr) {
     const aclsim::HoldFork hold;

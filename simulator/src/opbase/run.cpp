@@ -247,7 +247,7 @@ aclnnStatus CommonOpExecutorRun(void* workspace, uint64_t workspaceSize, aclOpEx
   }
   const op::internal::HoldHandles hold;
   if (!op::internal::IsAliveExecutor(executor)) return op::internal::RefuseExecutor(executor);
-  const std::lock_guard<std::mutex> lock(executor->State().running);
+  const std::lock_guard lock(executor->State().running);
   // Another thread may have run it, or destroyed it, meanwhile.
   if (!op::internal::IsAliveExecutor(executor)) return op::internal::RefuseExecutor(executor);
   if (workspaceSize > 0 && workspace == nullptr) {
@@ -283,7 +283,7 @@ extern "C" aclnnStatus aclSetAclOpExecutorRepeatable(aclOpExecutor* executor) {
     aclsim::ReportMisuse({stale.mistake, __func__, "executor", detail, next, {}});
     return ACLNN_ERR_INNER;
   }
-  const std::lock_guard<std::mutex> lock(executor->State().running);
+  const std::lock_guard lock(executor->State().running);
   executor->State().repeatable = true;
   return OK;
 }

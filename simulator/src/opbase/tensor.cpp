@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Members of aclTensor, aclScalar, arrays and lists.
 #include <cstring>
-#include <mutex>
 #include <sstream>
 
 #include "host/fork.h"
+#include "host/lock.h"
 #include "opbase/storage.h"
 #include "opdev/data_type_utils.h"
 #include "opdev/format_utils.h"
@@ -48,8 +48,8 @@ bool aclTensor::IsFromWorkspace() const { return storage_->kind == Storage::Kind
 
 op::Tensor* aclTensor::GetTensor() const {
   // Threads may share a tensor that they read.
-  static aclsim::PerProcess<std::mutex> mutex;
-  const std::lock_guard<std::mutex> lock(*mutex);
+  static aclsim::PerProcess<aclsim::Mutex<9, "addresses of tensors">> mutex;
+  const std::lock_guard lock(*mutex);
   gert::TensorData& data = tensor_.MutableTensorData();
   if (data.GetAddr() != GetStorageAddr()) data.SetAddr(GetStorageAddr());
   if (data.GetPlacement() != GetPlacement()) data.SetPlacement(GetPlacement());

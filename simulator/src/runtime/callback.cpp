@@ -6,11 +6,11 @@
 #include <pthread.h>
 
 #include <chrono>
-#include <condition_variable>
 #include <deque>
 #include <map>
 
 #include "host/fork.h"
+#include "host/lock.h"
 #include "host/thrown.h"
 #include "runtime/state.h"
 #include "runtime/stream.h"
@@ -24,8 +24,8 @@ struct Reports {
     bool done = false;
     std::string failure;  // what it threw
   };
-  std::mutex mutex;
-  std::condition_variable changed;
+  Mutex<6, "callbacks"> mutex;
+  Condition changed;
   std::map<uint64_t, uint64_t> threadOfStream;
   std::map<uint64_t, std::deque<std::shared_ptr<Callback>>> waiting;  // by thread
 };
@@ -39,7 +39,7 @@ constexpr auto kAbandonPoll = std::chrono::milliseconds(10);
 
 std::shared_ptr<Reports> SharedReports() {
   State& state = Global();
-  const std::lock_guard<std::mutex> lock(state.mutex);
+  const std::lock_guard lock(state.mutex);
   if (state.reports == nullptr) {
     state.reports = std::make_shared<Reports>();
   }
@@ -73,7 +73,7 @@ TaskResult Deliver(Reports& reports, const Stream& stream,
                    const std::shared_ptr<Reports::Callback>& callback, bool block) {
   // Host code that runs now may know what the stream has done so far.
   Global().pending.Synchronized(stream.id(), stream.DoneTicket());
-  std::unique_lock<std::mutex> lock(reports.mutex);
+  std::unique_lock lock(reports.mutex);
   const auto subscriber = reports.threadOfStream.find(stream.id());
   if (subscriber == reports.threadOfStream.end()) {
     return {ACL_ERROR_RT_STREAM_NO_CB_REG,
@@ -102,7 +102,7 @@ int32_t LaunchCallback(const Api& api, aclrtCallback function, void* userData, b
   }
   const std::shared_ptr<Reports> reports = SharedReports();
   {
-    const std::lock_guard<std::mutex> lock(reports->mutex);
+    const std::lock_guard lock(reports->mutex);
     if (reports->threadOfStream.count(stream->id()) == 0) {
       return api.Fail(ACL_ERROR_RT_STREAM_NO_CB_REG,
                       "no thread runs the callbacks of stream %llu; call "
@@ -129,7 +129,7 @@ int32_t ProcessReport(const Api& api, int32_t timeoutMs) {
   const auto self = static_cast<uint64_t>(pthread_self());
   std::shared_ptr<Reports::Callback> callback;
   {
-    std::unique_lock<std::mutex> lock(reports->mutex);
+    std::unique_lock lock(reports->mutex);
     const auto ready = [&] {
       return !reports->waiting[self].empty() || !Subscribed(*reports, self);
     };
@@ -157,7 +157,7 @@ int32_t ProcessReport(const Api& api, int32_t timeoutMs) {
     return 0;  // a child: the stream that waits is the parent's
   }
   {
-    const std::lock_guard<std::mutex> lock(reports->mutex);
+    const std::lock_guard lock(reports->mutex);
     callback->failure = failure;
     callback->done = true;
     reports->changed.notify_all();
@@ -169,7 +169,7 @@ int32_t ProcessReport(const Api& api, int32_t timeoutMs) {
 
 void ForgetReports(uint64_t streamId) {
   const std::shared_ptr<Reports> reports = SharedReports();
-  const std::lock_guard<std::mutex> lock(reports->mutex);
+  const std::lock_guard lock(reports->mutex);
   reports->threadOfStream.erase(streamId);
   reports->changed.notify_all();
 }
@@ -190,7 +190,7 @@ aclError aclrtSubscribeReport(uint64_t threadId, aclrtStream stream) {
       return error;
     }
     const auto reports = aclsim::SharedReports();
-    const std::lock_guard<std::mutex> lock(reports->mutex);
+    const std::lock_guard lock(reports->mutex);
     if (!reports->threadOfStream.emplace(found->id(), threadId).second) {
       return api.Fail(ACL_ERROR_RT_STREAM_SUBSCRIBE,
                       "stream %llu already has a thread; call aclrtUnSubscribeReport first",
@@ -208,7 +208,7 @@ aclError aclrtUnSubscribeReport(uint64_t threadId, aclrtStream stream) {
       return error;
     }
     const auto reports = aclsim::SharedReports();
-    const std::lock_guard<std::mutex> lock(reports->mutex);
+    const std::lock_guard lock(reports->mutex);
     const auto it = reports->threadOfStream.find(found->id());
     if (it == reports->threadOfStream.end() || it->second != threadId) {
       return api.Fail(ACL_ERROR_RT_THREAD_SUBSCRIBE, "thread %llu is not subscribed to stream %llu",

@@ -51,7 +51,7 @@ int32_t NewContextLocked(const Api& api, State& state, bool byDevice, int32_t de
 
 int32_t SetDevice(const Api& api, int32_t deviceId) {
   State& state = Global();
-  const std::lock_guard<std::mutex> lock(state.mutex);
+  const std::lock_guard lock(state.mutex);
   if (!state.ready) {
     // CANN's runtime starts up here as well when a program does without aclInit.
     ACLSIM_RETURN_IF_ERROR(InitialiseLocked(api, state));
@@ -71,7 +71,7 @@ int32_t ResetDevice(const Api& api, int32_t deviceId, bool force) {
   State& state = Global();
   uint64_t contextId = 0;
   {
-    const std::lock_guard<std::mutex> lock(state.mutex);
+    const std::lock_guard lock(state.mutex);
     ACLSIM_RETURN_IF_ERROR(CheckDevice(api, deviceId));
     DeviceUsage& usage = state.devices[deviceId];
     if (usage.refs == 0) {
@@ -91,7 +91,7 @@ int32_t ResetDevice(const Api& api, int32_t deviceId, bool force) {
     usage = {};
   }
   RemoveContext(contextId);
-  const std::lock_guard<std::mutex> lock(state.mutex);
+  const std::lock_guard lock(state.mutex);
   const bool used = std::any_of(state.contexts.begin(), state.contexts.end(),
                                 [&](const auto& one) { return one.second->device == deviceId; });
   if (!used) {
@@ -170,7 +170,7 @@ int32_t CheckDevice(const Api& api, int64_t deviceId) {
 std::shared_ptr<Context> CurrentContext() {
   State& state = Global();
   const ThreadChoice& mine = MyChoice();
-  const std::lock_guard<std::mutex> lock(state.mutex);
+  const std::lock_guard lock(state.mutex);
   for (const uint64_t id : {mine.context, mine.deviceContext}) {
     if (const auto it = state.contexts.find(id); it != state.contexts.end()) {
       return it->second;
@@ -316,7 +316,7 @@ aclError aclrtCreateContext(aclrtContext* context, int32_t deviceId) {
     ACLSIM_RETURN_IF_ERROR(api.Ready());
     ACLSIM_RETURN_IF_ERROR(aclsim::CheckDevice(api, deviceId));
     State& state = aclsim::Global();
-    const std::lock_guard<std::mutex> lock(state.mutex);
+    const std::lock_guard lock(state.mutex);
     uint64_t id = 0;
     ACLSIM_RETURN_IF_ERROR(aclsim::NewContextLocked(api, state, false, deviceId, &id));
     aclsim::MyChoice().context = id;
@@ -331,7 +331,7 @@ aclError aclrtDestroyContext(aclrtContext context) {
     const uint64_t id = aclsim::FromHandle(HandleKind::kContext, context);
     {
       State& state = aclsim::Global();
-      const std::lock_guard<std::mutex> lock(state.mutex);
+      const std::lock_guard lock(state.mutex);
       const auto it = state.contexts.find(id);
       if (it == state.contexts.end()) {
         return aclsim::RefuseHandle(api, HandleKind::kContext, context);
@@ -360,7 +360,7 @@ aclError aclrtSetCurrentContext(aclrtContext context) {
     ACLSIM_RETURN_IF_ERROR(api.Ready());
     const uint64_t id = aclsim::FromHandle(HandleKind::kContext, context);
     State& state = aclsim::Global();
-    const std::lock_guard<std::mutex> lock(state.mutex);
+    const std::lock_guard lock(state.mutex);
     if (state.contexts.count(id) == 0) {
       return aclsim::RefuseHandle(api, HandleKind::kContext, context);
     }

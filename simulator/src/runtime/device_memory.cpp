@@ -182,7 +182,7 @@ bool FillOnUse(uint8_t* backing, uint64_t bytes) {
 }  // namespace
 
 int32_t DeviceMemory::Reserve(uint64_t deviceBytes, std::string* why) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::lock_guard lock(mutex_);
   deviceBytes_ = deviceBytes;
   if (rangeCount_ != 0) {
     FreeInheritedLocked();
@@ -520,7 +520,7 @@ void DeviceMemory::UndefineLocked(uintptr_t start, uint64_t bytes) {
 }
 
 void DeviceMemory::AssumeDefined() {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::lock_guard lock(mutex_);
   for (const auto& [start, block] : live_) {
     MarkGm(BackingOf(start), block.bytes, true);
   }
@@ -577,7 +577,7 @@ void DeviceMemory::TakeOverrunsLocked(const Block& block, std::vector<Overrun>* 
 }
 
 std::vector<DeviceMemory::Overrun> DeviceMemory::TakeOverruns(const uint8_t* backing) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::lock_guard lock(mutex_);
   std::vector<Overrun> overruns;
   const Block* block = FindLocked(AddressOf(backing));
   if (block != nullptr) {
@@ -587,7 +587,7 @@ std::vector<DeviceMemory::Overrun> DeviceMemory::TakeOverruns(const uint8_t* bac
 }
 
 std::vector<DeviceMemory::Overrun> DeviceMemory::TakeAllOverruns() {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::lock_guard lock(mutex_);
   std::vector<Overrun> overruns;
   for (const auto& [start, block] : live_) {
     TakeOverrunsLocked(block, &overruns);
@@ -618,7 +618,7 @@ int32_t DeviceMemory::Allocate(uint64_t bytes, uint64_t limit, int32_t device, b
                                const void* caller, void** out, std::string* why) {
   if (checked && bytes <= limit && !HostHas(bytes, why)) {
     {
-      const std::lock_guard<std::mutex> lock(mutex_);
+      const std::lock_guard lock(mutex_);
       DropPagesLocked(0);
     }
     if (!HostHas(bytes, why)) {
@@ -628,7 +628,7 @@ int32_t DeviceMemory::Allocate(uint64_t bytes, uint64_t limit, int32_t device, b
   uintptr_t start = 0;
   bool filled = false;
   {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const std::lock_guard lock(mutex_);
     Usage& used = used_[device];
     if (bytes > limit || used.now > limit - bytes) {
       *why = Format("out of device memory: %llu bytes wanted, %llu of %llu in use",
@@ -675,7 +675,7 @@ int32_t DeviceMemory::Allocate(uint64_t bytes, uint64_t limit, int32_t device, b
 }
 
 int32_t DeviceMemory::Renew(const void* pointer, std::string* why) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::lock_guard lock(mutex_);
   const auto address = reinterpret_cast<uintptr_t>(pointer);
   const auto it = live_.find(address);
   if (it == live_.end()) {
@@ -702,7 +702,7 @@ void DeviceMemory::FillLocked(const Block& block, uint8_t* backing, uint64_t byt
 }
 
 void DeviceMemory::FillAsNew(uint8_t* backing, uint64_t bytes) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::lock_guard lock(mutex_);
   const Block* const block = FindLocked(AddressOf(backing));
   FillLocked(block != nullptr ? *block : Block{}, backing, bytes);
   MarkGm(backing, bytes, false);
@@ -736,7 +736,7 @@ void DeviceMemory::QuarantineLocked(const Block& block, const char* by) {
 }
 
 int32_t DeviceMemory::Free(const void* pointer, const char* by, std::string* why) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::lock_guard lock(mutex_);
   const auto address = reinterpret_cast<uintptr_t>(pointer);
   const auto it = live_.find(address);
   if (it == live_.end()) {
@@ -755,7 +755,7 @@ int32_t DeviceMemory::Free(const void* pointer, const char* by, std::string* why
 }
 
 std::vector<DeviceMemory::Block> DeviceMemory::FreeAll(const char* by, int32_t device) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::lock_guard lock(mutex_);
   DropPhysicalLocked(device);
   std::vector<Block> all;
   for (const auto& [start, block] : live_) {
@@ -773,7 +773,7 @@ std::vector<DeviceMemory::Block> DeviceMemory::FreeAll(const char* by, int32_t d
 }
 
 void DeviceMemory::ForgetFreed() {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::lock_guard lock(mutex_);
   EvictLocked(0, 0);
 }
 
@@ -836,12 +836,12 @@ std::string DeviceMemory::DescribeLocked(uintptr_t address) const {
 }
 
 std::string DeviceMemory::Describe(const void* pointer) const {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::lock_guard lock(mutex_);
   return DescribeLocked(reinterpret_cast<uintptr_t>(pointer));
 }
 
 uint8_t* DeviceMemory::Resolve(const void* pointer, uint64_t bytes, std::string* why) const {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::lock_guard lock(mutex_);
   const auto address = reinterpret_cast<uintptr_t>(pointer);
   const Block* block = FindLocked(address);
   if (block == nullptr) {
@@ -858,37 +858,37 @@ uint8_t* DeviceMemory::Resolve(const void* pointer, uint64_t bytes, std::string*
 }
 
 DeviceMemory::Block DeviceMemory::Find(const void* pointer) const {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::lock_guard lock(mutex_);
   const Block* block = FindLocked(reinterpret_cast<uintptr_t>(pointer));
   return block != nullptr ? *block : Block{};
 }
 
 DeviceMemory::Block DeviceMemory::FindBacking(const void* backing) const {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::lock_guard lock(mutex_);
   const Block* block = FindLocked(AddressOf(backing));
   return block != nullptr ? *block : Block{};
 }
 
 bool DeviceMemory::WasFreed(const void* pointer) const {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::lock_guard lock(mutex_);
   const auto address = reinterpret_cast<uintptr_t>(pointer);
   return FindLocked(address) == nullptr && FindFreedLocked(address) != nullptr;
 }
 
 uint64_t DeviceMemory::UsedBytes(int32_t device) const {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::lock_guard lock(mutex_);
   const auto found = used_.find(device);
   return found == used_.end() ? 0 : found->second.now;
 }
 
 uint64_t DeviceMemory::PeakBytes(int32_t device) const {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::lock_guard lock(mutex_);
   const auto found = used_.find(device);
   return found == used_.end() ? 0 : found->second.peak;
 }
 
 std::vector<DeviceMemory::Block> DeviceMemory::Live() const {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::lock_guard lock(mutex_);
   std::vector<Block> all;
   for (const auto& [start, block] : live_) {
     all.push_back(block);

@@ -9,13 +9,13 @@
 #include <cstdint>
 #include <deque>
 #include <map>
-#include <mutex>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "engine/gm_shadow.h"
+#include "host/lock.h"
 
 namespace aclsim {
 
@@ -206,7 +206,7 @@ class DeviceMemory {
   uintptr_t AddressOf(const void* backing) const;
   std::string DescribeLocked(uintptr_t address) const;
 
-  mutable std::mutex mutex_;
+  mutable Mutex<6, "device memory"> mutex_;
   // Twice as much with each: there are never many.
   static constexpr size_t kMostRanges = kMostGmRanges;
   std::array<Range, kMostRanges> ranges_;

@@ -39,7 +39,7 @@ int32_t CreateEvent(const Api& api, aclrtEvent* event, uint32_t flags, bool reus
   made->caller = api.caller();
   made->reusable = reusable;
   State& state = Global();
-  const std::lock_guard<std::mutex> lock(state.mutex);
+  const std::lock_guard lock(state.mutex);
   made->id = ++state.lastId;
   state.events[made->id] = made;
   *event = ToHandle(HandleKind::kEvent, made->id);
@@ -95,7 +95,7 @@ int32_t RecordEvent(const Api& api, aclrtEvent event, aclrtStream stream) {
   std::shared_ptr<Stream> on;
   ACLSIM_RETURN_IF_ERROR(FindBoth(api, event, stream, &found, &on));
   auto record = std::make_shared<EventRecord>();
-  const std::lock_guard<std::mutex> lock(found->mutex);
+  const std::lock_guard lock(found->mutex);
   // Runs on the worker of the stream, which outlives its tasks.
   ACLSIM_RETURN_IF_ERROR(Enqueue(
       api, *on,
@@ -114,8 +114,8 @@ int32_t RecordEvent(const Api& api, aclrtEvent event, aclrtStream stream) {
 
 // Blocks the worker of stream until the record is complete.
 TaskResult AwaitRecord(EventRecord& record, const Stream& stream, uint64_t eventId) {
-  std::unique_lock<std::mutex> lock(record.mutex);
   const WaitLimit limit;
+  std::unique_lock lock(record.mutex);
   while (!record.done && !stream.abandoned()) {
     record.changed.wait_for(lock, kAbandonPoll);
     if (!record.done && limit.Over()) {
@@ -173,7 +173,7 @@ int32_t ResetEvent(const Api& api, aclrtEvent event, aclrtStream stream) {
   return Enqueue(
       api, *on,
       [found, record = found->Latest()] {
-        const std::lock_guard<std::mutex> lock(found->mutex);
+        const std::lock_guard lock(found->mutex);
         if (found->latest == record) {  // a later record is not undone
           found->latest = nullptr;
         }
@@ -188,7 +188,7 @@ bool Complete(Event& event) {
     return event.reusable;
   }
   {
-    const std::lock_guard<std::mutex> lock(record->mutex);
+    const std::lock_guard lock(record->mutex);
     if (!record->done) {
       return false;
     }
@@ -212,7 +212,7 @@ int32_t SynchronizeEvent(const Api& api, aclrtEvent event, int32_t timeoutMs) {
   if (record == nullptr) {
     return 0;  // nothing captured, nothing to wait for
   }
-  std::unique_lock<std::mutex> lock(record->mutex);
+  std::unique_lock lock(record->mutex);
   const auto done = [&] { return record->done; };
   if (timeoutMs < 0) {
     record->changed.wait(lock, done);
@@ -243,7 +243,7 @@ int32_t Timestamp(const Api& api, aclrtEvent event, const char* argument, int64_
     return api.Fail(ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID,
                     "%s was never recorded; call aclrtRecordEvent", argument);
   }
-  const std::lock_guard<std::mutex> lock(record->mutex);
+  const std::lock_guard lock(record->mutex);
   if (!record->done) {
     return api.Fail(ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID,
                     "%s is not reached yet; call aclrtSynchronizeStream", argument);
@@ -270,7 +270,7 @@ int32_t Query(const Api& api, aclrtEvent event, Status* status, Ask&& ask) {
 
 void EventRecord::Complete(const TaskResult& streamFailure) {
   {
-    const std::lock_guard<std::mutex> lock(mutex);
+    const std::lock_guard lock(mutex);
     done = true;
     // With the timing model on, events tell its time: that of all launches so far, one after the other.
     nanos = ProfileMode() ? ModelledNanos() : NowNanos();
@@ -280,7 +280,7 @@ void EventRecord::Complete(const TaskResult& streamFailure) {
 }
 
 std::shared_ptr<EventRecord> Event::Latest() {
-  const std::lock_guard<std::mutex> lock(mutex);
+  const std::lock_guard lock(mutex);
   return latest;
 }
 
@@ -317,7 +317,7 @@ aclError aclrtDestroyEvent(aclrtEvent event) {
     }
     // Tasks that use it hold it until they are done.
     aclsim::State& state = aclsim::Global();
-    const std::lock_guard<std::mutex> lock(state.mutex);
+    const std::lock_guard lock(state.mutex);
     state.events.erase(found->id);
     return 0;
   });

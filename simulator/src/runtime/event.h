@@ -3,11 +3,10 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 
+#include "host/lock.h"
 #include "runtime/pending.h"
 #include "runtime/runtime.h"
 
@@ -17,8 +16,8 @@ struct EventRecord {
   uint64_t stream = 0;  // what it captured: the stream's tasks up to ticket
   uint64_t ticket = 0;
   PendingWork::Clock clock;  // and what comes before these
-  std::mutex mutex;
-  std::condition_variable changed;
+  Mutex<5, "event record"> mutex;
+  Condition changed;
   bool done = false;
   int64_t nanos = 0;   // when it was reached, steady clock
   TaskResult failure;  // of the recording stream: what was captured did not all succeed
@@ -32,7 +31,7 @@ struct Event {
   const void* caller = nullptr;  // where the program made it
   bool reusable =
       false;  // made by aclrtCreateEventExWithFlag: counts as complete before the first record
-  std::mutex mutex;
+  Mutex<5, "event"> mutex;
   std::shared_ptr<EventRecord> latest;  // null: never recorded, or reset
   std::atomic<int32_t> pendingWaits{0};
 

@@ -23,14 +23,14 @@ void* HostMemory::Allocate(uint64_t bytes) {
     return nullptr;
   }
   auto block = std::make_shared<const Block>(static_cast<uint8_t*>(memory), bytes);
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::lock_guard lock(mutex_);
   live_[reinterpret_cast<uintptr_t>(memory)] = std::move(block);
   return memory;
 }
 
 bool HostMemory::Free(const void* pointer) {
   std::shared_ptr<const Block> block;  // released after the lock
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::lock_guard lock(mutex_);
   const auto it = live_.find(reinterpret_cast<uintptr_t>(pointer));
   if (it == live_.end() || !it->second->own) {
     return false;
@@ -42,7 +42,7 @@ bool HostMemory::Free(const void* pointer) {
 
 bool HostMemory::Register(void* pointer, uint64_t bytes) {
   const auto start = reinterpret_cast<uintptr_t>(pointer);
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::lock_guard lock(mutex_);
   const auto next = live_.lower_bound(start);
   const bool above = next != live_.end() && next->first - start < bytes;
   const bool below =
@@ -55,7 +55,7 @@ bool HostMemory::Register(void* pointer, uint64_t bytes) {
 }
 
 bool HostMemory::Unregister(const void* pointer) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::lock_guard lock(mutex_);
   const auto it = live_.find(reinterpret_cast<uintptr_t>(pointer));
   if (it == live_.end() || it->second->own) {
     return false;
@@ -65,7 +65,7 @@ bool HostMemory::Unregister(const void* pointer) {
 }
 
 std::shared_ptr<const HostMemory::Block> HostMemory::Find(const void* pointer) const {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::lock_guard lock(mutex_);
   const auto address = reinterpret_cast<uintptr_t>(pointer);
   auto it = live_.upper_bound(address);
   if (it == live_.begin()) {

@@ -6,7 +6,8 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
+
+#include "host/lock.h"
 
 namespace aclsim {
 
@@ -36,7 +37,7 @@ class HostMemory {
   std::shared_ptr<const Block> Find(const void* pointer) const;
 
  private:
-  mutable std::mutex mutex_;
+  mutable Mutex<6, "host memory"> mutex_;
   std::map<uintptr_t, std::shared_ptr<const Block>> live_;
 };
 

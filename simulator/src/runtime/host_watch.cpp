@@ -9,11 +9,11 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <mutex>
 #include <vector>
 
 #include "host/crash.h"
 #include "host/fork.h"
+#include "host/lock.h"
 #include "host/pages.h"
 #include "runtime/misuse.h"
 
@@ -53,7 +53,7 @@ struct Watch {
 
 std::array<Watch, kMostWatches> watches;
 std::atomic<int> live{0};
-PerProcess<std::mutex> watchMutex;
+PerProcess<Mutex<9, "watched copies">> watchMutex;
 
 void Protect(const Watch& watch, int rights) {
   mprotect(reinterpret_cast<void*>(watch.pages.load()), watch.pagesEnd - watch.pages, rights);
@@ -130,7 +130,7 @@ void EndAll(const Which& which) {
   if (live == 0) {
     return;
   }
-  const std::lock_guard<std::mutex> lock(*watchMutex);
+  const std::lock_guard lock(*watchMutex);
   std::vector<Hit> hits;
   for (Watch& watch : watches) {
     if (IsLive(watch) && which(watch)) {
@@ -159,7 +159,7 @@ uint64_t HostWatch::Begin(const std::shared_ptr<const HostMemory::Block>& block,
   if (pages >= pagesEnd) {
     return 0;
   }
-  const std::lock_guard<std::mutex> lock(*watchMutex);
+  const std::lock_guard lock(*watchMutex);
   Watch* found = nullptr;
   for (Watch& watch : watches) {
     if (IsLive(watch)) {
@@ -194,7 +194,7 @@ uint64_t HostWatch::Begin(const std::shared_ptr<const HostMemory::Block>& block,
 
 void HostWatch::Enqueued(uint64_t watch, uint64_t stream, uint64_t ticket) {
   if (watch != 0) {
-    const std::lock_guard<std::mutex> lock(*watchMutex);
+    const std::lock_guard lock(*watchMutex);
     watches[watch - 1].stream = stream;
     watches[watch - 1].ticket = ticket;
   }
@@ -243,7 +243,7 @@ HostWatch::Open::Open(const void* begin, uint64_t bytes)
   if (live == 0) {
     return;
   }
-  const std::lock_guard<std::mutex> lock(*watchMutex);
+  const std::lock_guard lock(*watchMutex);
   for (Watch& watch : watches) {
     if (IsLive(watch) && watch.pages < end_ && begin_ < watch.pagesEnd && watch.opened++ == 0 &&
         watch.state == kArmed) {
@@ -256,7 +256,7 @@ HostWatch::Open::~Open() {
   if (live == 0) {
     return;
   }
-  const std::lock_guard<std::mutex> lock(*watchMutex);
+  const std::lock_guard lock(*watchMutex);
   for (Watch& watch : watches) {
     if (IsLive(watch) && watch.pages < end_ && begin_ < watch.pagesEnd && watch.opened > 0 &&
         --watch.opened == 0 && watch.state == kArmed) {

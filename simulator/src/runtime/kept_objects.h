@@ -4,11 +4,11 @@
 
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <unordered_map>
 
 #include "host/fork.h"
+#include "host/lock.h"
 #include "runtime/errors.h"
 
 namespace aclsim {
@@ -19,7 +19,7 @@ template <typename T>
 class KeptObjects {
  public:
   T* Add(T object) {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const std::lock_guard lock(mutex_);
     auto kept = std::make_unique<T>(std::move(object));
     T* const handle = kept.get();
     all_[handle] = {std::move(kept), true};
@@ -30,7 +30,7 @@ class KeptObjects {
   template <typename Use>
   int32_t With(const Api& api, const T* handle, Use&& use) {
     ACLSIM_RETURN_IF_ERROR(api.NotNull(handle, T::kArgument));
-    std::unique_lock<std::mutex> lock(mutex_);
+    std::unique_lock lock(mutex_);
     const auto found = all_.find(handle);
     if (found != all_.end() && found->second.live) {
       use(*found->second.kept);
@@ -44,7 +44,7 @@ class KeptObjects {
   int32_t Destroy(const Api& api, const T* handle) {
     constexpr size_t kQuarantine = 1024;
     ACLSIM_RETURN_IF_ERROR(api.NotNull(handle, T::kArgument));
-    std::unique_lock<std::mutex> lock(mutex_);
+    std::unique_lock lock(mutex_);
     const auto found = all_.find(handle);
     if (found == all_.end() || !found->second.live) {
       const bool destroyed = found != all_.end();
@@ -61,7 +61,7 @@ class KeptObjects {
   }
 
   void ForgetDestroyed() {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const std::lock_guard lock(mutex_);
     for (const T* handle : quarantine_) {
       all_.erase(handle);
     }
@@ -89,7 +89,7 @@ class KeptObjects {
                                          : std::string("pass ") + T::kNoun + " of " + T::kMaker);
   }
 
-  std::mutex mutex_;
+  Mutex<6, "objects of acl"> mutex_;
   std::unordered_map<const T*, Entry> all_;
   std::deque<const T*> quarantine_;  // of all_, from the oldest on
 };

@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
-#include <mutex>
 
 #include "aclsim/framework.h"
 #include "engine/gm_shadow.h"
 #include "engine/options.h"
 #include "engine/tiling_checks.h"
 #include "host/fork.h"
+#include "host/lock.h"
 #include "launch/touched.h"
 #include "runtime/misuse.h"
 #include "runtime/state.h"
@@ -77,7 +77,7 @@ struct ExpectedOutput {
 
 // A child has none of its parent's device memory, and so none of these.
 struct Expected {
-  std::mutex mutex;
+  Mutex<9, "expected outputs"> mutex;
   std::vector<ExpectedOutput> outputs;
 };
 PerProcess<Expected> expected;
@@ -127,7 +127,7 @@ bool Translate(const std::vector<Argument>& arguments, KernelLaunch* launch, std
 // Takes those that lie within the arguments.
 std::vector<ExpectedOutput> TakeExpected(const std::vector<DeviceUse>& uses) {
   std::vector<ExpectedOutput> taken;
-  const std::lock_guard<std::mutex> lock(expected->mutex);
+  const std::lock_guard lock(expected->mutex);
   std::erase_if(expected->outputs, [&](const ExpectedOutput& output) {
     const auto begin = reinterpret_cast<uintptr_t>(output.pointer);
     const bool reached = std::ranges::any_of(uses, [&](const DeviceUse& use) {
@@ -168,7 +168,7 @@ int32_t ExpectOutput(const Api& api, const void* output, uint64_t bytes, uint32_
     return api.Refuse(ACL_ERROR_INVALID_PARAM, MistakeOf(output), "output", why,
                       "pass live device memory, with as many bytes as it has from there");
   }
-  const std::lock_guard<std::mutex> lock(expected->mutex);
+  const std::lock_guard lock(expected->mutex);
   std::erase_if(expected->outputs,
                 [&](const ExpectedOutput& other) { return other.pointer == output; });
   expected->outputs.push_back({output, bytes, elementBytes, name});

@@ -188,7 +188,7 @@ void SettleUses(const void* pointer, uint64_t bytes) {
   for (const auto& [id, ticket] : state.pending.MayUse(pointer, bytes)) {
     std::shared_ptr<Stream> stream;
     {
-      const std::lock_guard<std::mutex> lock(state.mutex);
+      const std::lock_guard lock(state.mutex);
       const auto found = state.streams.find(id);
       stream = found != state.streams.end() ? found->second : nullptr;
     }

@@ -41,7 +41,7 @@ int32_t MallocPhysical(const Api& api, aclrtDrvMemHandle* handle, size_t size,
   State& state = Global();
   uint64_t id = 0;
   {
-    const std::lock_guard<std::mutex> lock(state.mutex);
+    const std::lock_guard lock(state.mutex);
     id = ++state.lastId;
   }
   std::string why;

@@ -8,12 +8,12 @@
 #include <array>
 #include <atomic>
 #include <cstring>
-#include <mutex>
 #include <unordered_map>
 
 #include "engine/gm_shadow.h"
 #include "engine/options.h"
 #include "host/fork.h"
+#include "host/lock.h"
 #include "launch/writer.h"
 #include "runtime/errors.h"
 #include "runtime/state.h"
@@ -143,7 +143,7 @@ class Distinct {
  public:
   std::string Detail(const std::string& key, const std::string& detail) {
     constexpr size_t kMost = 16;
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const std::lock_guard lock(mutex_);
     std::vector<std::string>& known = details_[key];
     if (std::find(known.begin(), known.end(), detail) != known.end()) {
       return detail;
@@ -155,12 +155,12 @@ class Distinct {
     return detail;
   }
   void Clear() {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const std::lock_guard lock(mutex_);
     details_.clear();
   }
 
  private:
-  std::mutex mutex_;
+  Mutex<10, "distinct details"> mutex_;
   std::unordered_map<std::string, std::vector<std::string>> details_;
 };
 PerProcess<Distinct> distinctDetails;
@@ -168,19 +168,19 @@ PerProcess<Distinct> distinctDetails;
 // Gaps that launches have left, by the number of the block. A launch that is given the block takes the place of those
 // before it.
 struct LeftUnwritten {
-  std::mutex mutex;
+  Mutex<4, "memory left unwritten"> mutex;
   std::unordered_map<uint64_t, std::vector<UnwrittenMemory>> ofBlock;
 };
 PerProcess<LeftUnwritten> leftUnwritten;
 
 struct LastLaunch {
-  std::mutex mutex;
+  Mutex<10, "last launch"> mutex;
   std::string opType;
 };
 PerProcess<LastLaunch> lastLaunch;
 
 struct KnownLines {
-  std::mutex mutex;
+  Mutex<10, "known lines"> mutex;
   std::unordered_map<const void*, SourceLine> lines;
 };
 PerProcess<KnownLines> knownLines;
@@ -198,7 +198,7 @@ SourceLine ProgramLine(const void* caller) {
     return {};
   }
   auto& [mutex, known] = *knownLines;
-  const std::lock_guard<std::mutex> lock(mutex);
+  const std::lock_guard lock(mutex);
   const auto found = known.find(caller);
   if (found != known.end()) {
     return found->second;
@@ -323,7 +323,7 @@ static SourceLine LineOfEntry(const void* entry) {
 
 void CheckGuardsAfter(const KernelLaunch& launch, LaunchResult* result) {
   {
-    const std::lock_guard<std::mutex> lock(lastLaunch->mutex);
+    const std::lock_guard lock(lastLaunch->mutex);
     lastLaunch->opType = launch.opType;
   }
   DeviceMemory& device = Global().device;
@@ -365,7 +365,7 @@ void CheckGuardsAfter(const KernelLaunch& launch, LaunchResult* result) {
 void KeepUnwritten(const KernelLaunch& launch, std::vector<UnwrittenMemory> unwritten) {
   constexpr size_t kMostBlocks = 4096;  // those of freed blocks stay until there are so many
   const DeviceMemory& device = Global().device;
-  const std::lock_guard<std::mutex> lock(leftUnwritten->mutex);
+  const std::lock_guard lock(leftUnwritten->mutex);
   auto& kept = leftUnwritten->ofBlock;
   for (const GmRegion& region : launch.regions) {
     if (!kept.empty() && region.kind == RegionKind::kOutput) {
@@ -390,7 +390,7 @@ void ReportUnwrittenRead(const char* api, const void* caller, const uint8_t* byt
   }
   std::optional<Finding> found;
   {
-    const std::lock_guard<std::mutex> lock(leftUnwritten->mutex);
+    const std::lock_guard lock(leftUnwritten->mutex);
     auto& kept = leftUnwritten->ofBlock;
     const auto known = kept.find(Global().device.FindBacking(bytes).number);
     if (known == kept.end()) {
@@ -415,7 +415,7 @@ void ReportOverruns(const char* api, const std::vector<DeviceMemory::Overrun>& o
     Finding finding = OverrunFinding(overrun);
     finding.at = HostPlace(api, "", caller);
     {
-      const std::lock_guard<std::mutex> lock(lastLaunch->mutex);
+      const std::lock_guard lock(lastLaunch->mutex);
       finding.op = lastLaunch->opType;
       finding.detail += "; it was no argument of the kernel that did it. The last launch was " +
                         (lastLaunch->opType.empty() ? "none" : lastLaunch->opType);

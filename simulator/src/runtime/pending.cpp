@@ -94,7 +94,7 @@ std::vector<PendingWork::Race> PendingWork::Add(uint64_t stream, uint64_t ticket
   if (uses.empty()) {
     return races;
   }
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::lock_guard lock(mutex_);
   StreamWork& work = streams_[stream];
   if (ticket <= work.synchronized) {
     return races;  // another thread has waited for it meanwhile
@@ -139,7 +139,7 @@ std::vector<PendingWork::Race> PendingWork::Add(uint64_t stream, uint64_t ticket
 std::vector<PendingWork::Race> PendingWork::Touched(uint64_t stream, uint64_t ticket,
                                                     const std::vector<Range>& ranges) {
   std::vector<Race> races;
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::lock_guard lock(mutex_);
   const auto found = streams_.find(stream);
   if (untold_.erase({stream, ticket}) == 0 || found == streams_.end()) {
     if (early_.size() >= kMostEarly) {
@@ -178,7 +178,7 @@ std::vector<PendingWork::Race> PendingWork::Touched(uint64_t stream, uint64_t ti
 }
 
 PendingWork::Clock PendingWork::At(uint64_t stream, uint64_t ticket) const {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::lock_guard lock(mutex_);
   Clock clock;
   if (const auto found = streams_.find(stream); found != streams_.end()) {
     clock = found->second.known;
@@ -194,7 +194,7 @@ PendingWork::Clock PendingWork::At(uint64_t stream, uint64_t ticket) const {
 
 void PendingWork::AddWait(uint64_t stream, uint64_t ticket, uint64_t onStream, uint64_t onTicket,
                           const Clock& captured) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::lock_guard lock(mutex_);
   StreamWork& work = streams_[stream];
   for (const auto& [id, upTo] : captured) {
     work.known[id] = std::max(work.known[id], upTo);
@@ -207,12 +207,12 @@ void PendingWork::AddWait(uint64_t stream, uint64_t ticket, uint64_t onStream, u
 }
 
 void PendingWork::AddValueWait(uint64_t stream) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::lock_guard lock(mutex_);
   streams_[stream].byValue = true;
 }
 
 void PendingWork::Synchronized(uint64_t stream, uint64_t ticket) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::lock_guard lock(mutex_);
   ++hostState_;
   std::vector<std::pair<uint64_t, uint64_t>> todo = {{stream, ticket}};
   while (!todo.empty()) {
@@ -254,7 +254,7 @@ void PendingWork::Synchronized(uint64_t stream, uint64_t ticket) {
 std::vector<std::pair<uint64_t, uint64_t>> PendingWork::MayUse(const void* begin,
                                                                uint64_t bytes) const {
   const auto first = reinterpret_cast<uintptr_t>(begin);
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::lock_guard lock(mutex_);
   std::vector<std::pair<uint64_t, uint64_t>> tasks;
   for (const auto& [id, work] : streams_) {
     for (const auto& [key, use] : work.uses) {
@@ -269,7 +269,7 @@ std::vector<std::pair<uint64_t, uint64_t>> PendingWork::MayUse(const void* begin
 std::optional<PendingWork::Use> PendingWork::Conflict(const void* begin, uint64_t bytes,
                                                       bool write) const {
   const auto first = reinterpret_cast<uintptr_t>(begin);
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::lock_guard lock(mutex_);
   for (const auto& [id, work] : streams_) {
     for (const auto& [key, use] : work.uses) {
       if ((write || use.write) && Collide(use, first, first + bytes)) {
@@ -281,7 +281,7 @@ std::optional<PendingWork::Use> PendingWork::Conflict(const void* begin, uint64_
 }
 
 std::vector<PendingWork::Use> PendingWork::TakeBlock(uintptr_t begin, uint64_t bytes) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::lock_guard lock(mutex_);
   std::vector<Use> taken;
   for (auto& [id, work] : streams_) {
     for (auto use = work.uses.begin(); use != work.uses.end();) {

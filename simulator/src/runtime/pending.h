@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
@@ -14,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "host/lock.h"
 #include "runtime/runtime.h"
 
 namespace aclsim {
@@ -91,7 +91,7 @@ class PendingWork {
   void RaceLocked(const Use& use, std::vector<Race>* races) const;
   void InsertLocked(StreamWork& work, Use use);
 
-  mutable std::mutex mutex_;
+  mutable Mutex<6, "pending work"> mutex_;
   std::map<uint64_t, StreamWork> streams_;
   uint64_t hostState_ = 1;  // changes when the host learns that something is done
   // Tasks of which Touched has yet to tell, and uses that the host has waited for since they were enqueued.

@@ -27,7 +27,7 @@ uint32_t CoreLimit(aclrtDevResLimitType type) {
   }
   const std::shared_ptr<Context> context = CurrentContext();
   State& state = Global();
-  const std::lock_guard<std::mutex> lock(state.mutex);
+  const std::lock_guard lock(state.mutex);
   const auto usage = context == nullptr ? state.devices.end() : state.devices.find(context->device);
   return usage == state.devices.end() ? 0 : usage->second.coreLimits.at(type);
 }
@@ -55,7 +55,7 @@ int32_t DeviceLimit(const Api& api, int32_t device, aclrtDevResLimitType type, u
   ACLSIM_RETURN_IF_ERROR(CheckDevice(api, device));
   ACLSIM_RETURN_IF_ERROR(CoresOf(api, type, value));
   State& state = Global();
-  const std::lock_guard<std::mutex> lock(state.mutex);
+  const std::lock_guard lock(state.mutex);
   if (const uint32_t limit = state.devices[device].coreLimits.at(type); limit != 0) {
     *value = limit;
   }
@@ -90,7 +90,7 @@ aclError aclrtSetDeviceResLimit(int32_t deviceId, aclrtDevResLimitType type, uin
     ACLSIM_RETURN_IF_ERROR(aclsim::CheckDevice(api, deviceId));
     ACLSIM_RETURN_IF_ERROR(aclsim::CheckCores(api, type, value));
     State& state = aclsim::Global();
-    const std::lock_guard<std::mutex> lock(state.mutex);
+    const std::lock_guard lock(state.mutex);
     state.devices[deviceId].coreLimits.at(type) = value;
     return 0;
   });
@@ -105,7 +105,7 @@ aclError aclrtResetDeviceResLimit(int32_t deviceId) {
   return Enter(__func__, [&](const Api& api) -> int32_t {
     ACLSIM_RETURN_IF_ERROR(aclsim::CheckDevice(api, deviceId));
     State& state = aclsim::Global();
-    const std::lock_guard<std::mutex> lock(state.mutex);
+    const std::lock_guard lock(state.mutex);
     state.devices[deviceId].coreLimits = {};
     return 0;
   });
@@ -205,7 +205,7 @@ aclError aclrtDeviceEnablePeerAccess(int32_t peerDeviceId, uint32_t flags) {
     }
     ACLSIM_RETURN_IF_ERROR(aclsim::CheckPeer(api, peerDeviceId, &context));
     State& state = aclsim::Global();
-    const std::lock_guard<std::mutex> lock(state.mutex);
+    const std::lock_guard lock(state.mutex);
     state.devices[context->device].peers.insert(peerDeviceId);
     return 0;
   });
@@ -216,7 +216,7 @@ aclError aclrtDeviceDisablePeerAccess(int32_t peerDeviceId) {
     std::shared_ptr<Context> context;
     ACLSIM_RETURN_IF_ERROR(aclsim::CheckPeer(api, peerDeviceId, &context));
     State& state = aclsim::Global();
-    const std::lock_guard<std::mutex> lock(state.mutex);
+    const std::lock_guard lock(state.mutex);
     if (state.devices[context->device].peers.erase(peerDeviceId) == 0) {
       return api.Fail(ACL_ERROR_RT_PARAM_INVALID,
                       "access to device %d is not enabled; call aclrtDeviceEnablePeerAccess first",
@@ -265,7 +265,7 @@ aclError aclrtGetPrimaryCtxState(int32_t deviceId, uint32_t* flags, int32_t* act
       return api.Fail(ACL_ERROR_RT_PARAM_INVALID, "flags is not null; it is reserved");
     }
     State& state = aclsim::Global();
-    const std::lock_guard<std::mutex> lock(state.mutex);
+    const std::lock_guard lock(state.mutex);
     *active = state.devices[deviceId].contextId != 0 ? 1 : 0;
     return 0;
   });

@@ -90,7 +90,7 @@ int32_t GetAttribute(const Api& api, aclrtStream handle, aclrtStreamAttr kind,
 
 int32_t KeepExecuteLimit(uint64_t microseconds) {
   State& state = Global();
-  const std::lock_guard<std::mutex> lock(state.mutex);
+  const std::lock_guard lock(state.mutex);
   state.executeLimitUs = microseconds;
   SetExecuteLimit(static_cast<double>(microseconds) / 1e6);
   return 0;
@@ -120,7 +120,7 @@ aclError aclrtSetDeviceSatMode(aclrtFloatOverflowMode mode) {
                       "mode is %d, want 0 (saturation) or 1 (Inf and NaN)", static_cast<int>(mode));
     }
     State& state = aclsim::Global();
-    const std::lock_guard<std::mutex> lock(state.mutex);
+    const std::lock_guard lock(state.mutex);
     state.saturation = mode;
     return 0;
   });
@@ -130,7 +130,7 @@ aclError aclrtGetDeviceSatMode(aclrtFloatOverflowMode* mode) {
   return Enter(__func__, [&](const Api& api) -> int32_t {
     ACLSIM_RETURN_IF_ERROR(api.NotNull(mode, "mode"));
     State& state = aclsim::Global();
-    const std::lock_guard<std::mutex> lock(state.mutex);
+    const std::lock_guard lock(state.mutex);
     *mode = static_cast<aclrtFloatOverflowMode>(state.saturation);
     return 0;
   });
@@ -183,7 +183,7 @@ aclError aclrtGetStreamOverflowSwitch(aclrtStream stream, uint32_t* flag) {
 aclError aclrtSetOpWaitTimeout(uint32_t timeout) {
   return Enter(__func__, [&](const Api&) -> int32_t {
     State& state = aclsim::Global();
-    const std::lock_guard<std::mutex> lock(state.mutex);
+    const std::lock_guard lock(state.mutex);
     state.waitLimitSeconds = timeout;
     return 0;
   });
@@ -211,7 +211,7 @@ aclError aclrtGetOpExecuteTimeout(uint32_t* const timeoutMs) {
   return Enter(__func__, [&](const Api& api) -> int32_t {
     ACLSIM_RETURN_IF_ERROR(api.NotNull(timeoutMs, "timeoutMs"));
     State& state = aclsim::Global();
-    const std::lock_guard<std::mutex> lock(state.mutex);
+    const std::lock_guard lock(state.mutex);
     *timeoutMs = static_cast<uint32_t>(state.executeLimitUs / 1000);
     return 0;
   });
@@ -221,7 +221,7 @@ aclError aclrtSetSysParamOpt(aclSysParamOpt opt, int64_t value) {
   return Enter(__func__, [&](const Api& api) -> int32_t {
     ACLSIM_RETURN_IF_ERROR(aclsim::CheckParameter(api, opt, ACL_OPT_ENABLE_KERNEL_EARLY_START));
     State& state = aclsim::Global();
-    const std::lock_guard<std::mutex> lock(state.mutex);
+    const std::lock_guard lock(state.mutex);
     state.systemParameters[opt] = value;
     return 0;
   });
@@ -232,7 +232,7 @@ aclError aclrtGetSysParamOpt(aclSysParamOpt opt, int64_t* value) {
     ACLSIM_RETURN_IF_ERROR(api.NotNull(value, "value"));
     ACLSIM_RETURN_IF_ERROR(aclsim::CheckParameter(api, opt, ACL_OPT_ENABLE_KERNEL_EARLY_START));
     State& state = aclsim::Global();
-    const std::lock_guard<std::mutex> lock(state.mutex);
+    const std::lock_guard lock(state.mutex);
     const auto found = state.systemParameters.find(opt);
     *value = found != state.systemParameters.end() ? found->second : 0;
     return 0;
@@ -244,7 +244,7 @@ aclError aclrtCtxSetSysParamOpt(aclSysParamOpt opt, int64_t value) {
     std::shared_ptr<aclsim::Context> context;
     ACLSIM_RETURN_IF_ERROR(aclsim::CheckParameter(api, opt, ACL_OPT_STRONG_CONSISTENCY));
     ACLSIM_RETURN_IF_ERROR(api.Current(&context));
-    const std::lock_guard<std::mutex> lock(aclsim::Global().mutex);
+    const std::lock_guard lock(aclsim::Global().mutex);
     context->systemParameters[opt] = value;
     return 0;
   });
@@ -256,7 +256,7 @@ aclError aclrtCtxGetSysParamOpt(aclSysParamOpt opt, int64_t* value) {
     ACLSIM_RETURN_IF_ERROR(api.NotNull(value, "value"));
     ACLSIM_RETURN_IF_ERROR(aclsim::CheckParameter(api, opt, ACL_OPT_STRONG_CONSISTENCY));
     ACLSIM_RETURN_IF_ERROR(api.Current(&context));
-    const std::lock_guard<std::mutex> lock(aclsim::Global().mutex);
+    const std::lock_guard lock(aclsim::Global().mutex);
     const auto found = context->systemParameters.find(opt);
     if (found == context->systemParameters.end()) {
       return api.Fail(ACL_ERROR_RT_SYSPARAMOPT_NOT_SET,

@@ -204,7 +204,7 @@ State* GlobalOrNull() { return current.Peek(); }
 
 bool RuntimeReady() {
   State& state = Global();
-  const std::lock_guard<std::mutex> lock(state.mutex);
+  const std::lock_guard lock(state.mutex);
   return state.ready;
 }
 
@@ -295,7 +295,7 @@ int32_t RefuseHandle(const Api& api, HandleKind kind, const void* handle) {
 std::shared_ptr<Event> FindEvent(const Api& api, const void* handle, int32_t* error) {
   State& state = Global();
   {
-    const std::lock_guard<std::mutex> lock(state.mutex);
+    const std::lock_guard lock(state.mutex);
     const auto it = state.events.find(FromHandle(HandleKind::kEvent, handle));
     if (it != state.events.end()) {
       return it->second;
@@ -331,7 +331,7 @@ std::shared_ptr<Stream> FindStream(const Api& api, const void* handle, int32_t* 
   std::shared_ptr<Stream> stream;
   State& state = Global();
   {
-    const std::lock_guard<std::mutex> lock(state.mutex);
+    const std::lock_guard lock(state.mutex);
     const auto it = state.streams.find(FromHandle(HandleKind::kStream, handle));
     if (it != state.streams.end()) {
       stream = it->second;
@@ -348,7 +348,7 @@ std::shared_ptr<Stream> FindStream(const Api& api, const void* handle, int32_t* 
 
 std::vector<std::shared_ptr<Stream>> AllStreams() {
   State& state = Global();
-  const std::lock_guard<std::mutex> lock(state.mutex);
+  const std::lock_guard lock(state.mutex);
   std::vector<std::shared_ptr<Stream>> all;
   for (const auto& [id, stream] : state.streams) {
     all.push_back(stream);
@@ -358,7 +358,7 @@ std::vector<std::shared_ptr<Stream>> AllStreams() {
 
 std::vector<std::shared_ptr<Stream>> StreamsOf(int32_t device) {
   State& state = Global();
-  const std::lock_guard<std::mutex> lock(state.mutex);
+  const std::lock_guard lock(state.mutex);
   std::vector<std::shared_ptr<Stream>> all;
   for (const auto& [id, stream] : state.streams) {
     const auto context = state.contexts.find(stream->contextId());
@@ -371,7 +371,7 @@ std::vector<std::shared_ptr<Stream>> StreamsOf(int32_t device) {
 
 WaitLimit::WaitLimit() {
   State& state = Global();
-  const std::lock_guard<std::mutex> lock(state.mutex);
+  const std::lock_guard lock(state.mutex);
   seconds_ = state.waitLimitSeconds;
   end_ = std::chrono::steady_clock::now() + std::chrono::seconds(seconds_);
 }
@@ -404,7 +404,7 @@ void RemoveContext(uint64_t contextId) {
   State& state = Global();
   std::vector<std::shared_ptr<Stream>> closing;
   {
-    const std::lock_guard<std::mutex> lock(state.mutex);
+    const std::lock_guard lock(state.mutex);
     state.contexts.erase(contextId);
     for (auto it = state.streams.begin(); it != state.streams.end();) {
       if (it->second->contextId() == contextId) {
@@ -433,7 +433,7 @@ extern "C" {
 aclError aclInit(const char* configPath) {
   return Enter(__func__, [&](const Api& api) -> int32_t {
     State& state = aclsim::Global();
-    const std::lock_guard<std::mutex> lock(state.mutex);
+    const std::lock_guard lock(state.mutex);
     if (state.initCount > 0) {
       ++state.initCount;
       return api.Fail(ACL_ERROR_REPEAT_INITIALIZE,
@@ -449,7 +449,7 @@ aclError aclInit(const char* configPath) {
 aclError aclFinalize() {
   return Enter(__func__, [&](const Api& api) -> int32_t {
     State& state = aclsim::Global();
-    const std::lock_guard<std::mutex> lock(state.mutex);
+    const std::lock_guard lock(state.mutex);
     return state.ready ? aclsim::FinaliseLocked(api, state) : aclsim::NotInitialised(api, state);
   });
 }
@@ -457,7 +457,7 @@ aclError aclFinalize() {
 aclError aclFinalizeReference(uint64_t* refCount) {
   return Enter(__func__, [&](const Api& api) -> int32_t {
     State& state = aclsim::Global();
-    const std::lock_guard<std::mutex> lock(state.mutex);
+    const std::lock_guard lock(state.mutex);
     int32_t error = 0;
     if (!state.ready) {
       error = aclsim::NotInitialised(api, state);

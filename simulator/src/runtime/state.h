@@ -8,11 +8,11 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "host/lock.h"
 #include "runtime/device_memory.h"
 #include "runtime/errors.h"
 #include "runtime/host_memory.h"
@@ -46,7 +46,7 @@ struct State {
   // A forked child's: nothing is initialised, and no address or handle is one of the parent's.
   static State* AfterFork(const State& parent);
 
-  std::mutex mutex;
+  Mutex<4, "state of the runtime"> mutex;
   uint64_t initCount = 0;
   bool ready = false;
   bool finalized = false;

@@ -4,12 +4,12 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <string>
 
 #include "aclsim/framework.h"
 #include "engine/options.h"
 #include "host/fork.h"
+#include "host/lock.h"
 #include "runtime/errors.h"
 #include "runtime/misuse.h"
 #include "runtime/runtime.h"
@@ -36,7 +36,7 @@ struct Count {
 };
 
 struct Counts {
-  std::mutex mutex;
+  Mutex<9, "statistics"> mutex;
   std::map<std::string, Count> byKernel;
 };
 

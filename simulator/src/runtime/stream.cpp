@@ -37,7 +37,7 @@ bool Stream::StartLocked() {
 }
 
 int32_t Stream::Enqueue(Task task, Run run, uint64_t* ticket) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::lock_guard lock(mutex_);
   if (closed_) {
     return ACL_ERROR_RT_INVALID_HANDLE;
   }
@@ -55,7 +55,7 @@ int32_t Stream::Enqueue(Task task, Run run, uint64_t* ticket) {
 
 void Stream::Work() {
   const uint64_t forks = ForkCount();
-  std::unique_lock<std::mutex> lock(mutex_);
+  std::unique_lock lock(mutex_);
   for (;;) {
     wake_.wait(lock, [this] { return closed_ || !queue_.empty(); });
     if (queue_.empty()) {
@@ -101,7 +101,7 @@ void Stream::Work() {
 }
 
 bool Stream::Wait(uint64_t ticket, int32_t timeoutMs) {
-  std::unique_lock<std::mutex> lock(mutex_);
+  std::unique_lock lock(mutex_);
   const auto finished = [&] { return completed_ >= ticket; };
   if (timeoutMs < 0) {
     done_.wait(lock, finished);
@@ -111,27 +111,27 @@ bool Stream::Wait(uint64_t ticket, int32_t timeoutMs) {
 }
 
 uint64_t Stream::LastTicket() const {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::lock_guard lock(mutex_);
   return enqueued_;
 }
 
 uint64_t Stream::DoneTicket() const {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::lock_guard lock(mutex_);
   return completed_;
 }
 
 bool Stream::Busy() const {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::lock_guard lock(mutex_);
   return completed_ < enqueued_;
 }
 
 TaskResult Stream::Failure() const {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::lock_guard lock(mutex_);
   return failure_;
 }
 
 void Stream::DropQueued() {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::lock_guard lock(mutex_);
   for (Item& item : queue_) {
     if (item.run == Run::kUnlessFailed) {
       item.task = [] { return TaskResult{}; };
@@ -140,22 +140,22 @@ void Stream::DropQueued() {
 }
 
 void Stream::Forgive() {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::lock_guard lock(mutex_);
   failure_ = {};
 }
 
 TaskResult Stream::TakeFailure() {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::lock_guard lock(mutex_);
   return Recovers() || attributes_.goesOn ? std::exchange(failure_, {}) : failure_;
 }
 
 bool Stream::OnWorker() const {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::lock_guard lock(mutex_);
   return started_ && pthread_equal(worker_, pthread_self()) != 0;
 }
 
 void Stream::Abandon() {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::lock_guard lock(mutex_);
   abandoned_ = true;
   closed_ = true;
   wake_.notify_all();
@@ -163,7 +163,7 @@ void Stream::Abandon() {
 
 void Stream::Close(bool force) {
   {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const std::lock_guard lock(mutex_);
     abandoned_ = abandoned_ || force;
     closed_ = true;
     wake_.notify_all();

@@ -6,13 +6,12 @@
 
 #include <array>
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <mutex>
 
 #include "acl/acl_rt.h"
+#include "host/lock.h"
 #include "runtime/runtime.h"
 
 namespace aclsim {
@@ -97,9 +96,9 @@ class Stream {
   const uint32_t priority_;
   const uint32_t flags_;
   const void* const caller_;
-  mutable std::mutex mutex_;
-  std::condition_variable wake_;
-  std::condition_variable done_;
+  mutable Mutex<6, "stream"> mutex_;
+  Condition wake_;
+  Condition done_;
   std::deque<Item> queue_;
   uint64_t enqueued_ = 0;
   uint64_t completed_ = 0;

@@ -22,7 +22,7 @@ int32_t CreateStream(const Api& api, aclrtStream* stream, uint32_t priority, uin
   ACLSIM_RETURN_IF_ERROR(api.Ready());
   ACLSIM_RETURN_IF_ERROR(api.Current(&context));
   State& state = Global();
-  const std::lock_guard<std::mutex> lock(state.mutex);
+  const std::lock_guard lock(state.mutex);
   const uint64_t id = AddStream(state, context->id, priority, flags, api.caller());
   if (id == 0) {
     return api.Fail(ACL_ERROR_RT_NO_STREAM_RESOURCE,
@@ -38,7 +38,7 @@ int32_t DestroyStream(const Api& api, aclrtStream handle, bool force) {
   std::shared_ptr<Stream> stream;
   {
     State& state = Global();
-    const std::lock_guard<std::mutex> lock(state.mutex);
+    const std::lock_guard lock(state.mutex);
     const auto it = state.streams.find(FromHandle(HandleKind::kStream, handle));
     if (it == state.streams.end()) {
       return RefuseHandle(api, HandleKind::kStream, handle);
@@ -62,7 +62,7 @@ int32_t DestroyStream(const Api& api, aclrtStream handle, bool force) {
   }
   {
     State& state = Global();
-    const std::lock_guard<std::mutex> lock(state.mutex);
+    const std::lock_guard lock(state.mutex);
     if (state.streams.erase(stream->id()) == 0) {  // another thread was first
       return RefuseHandle(api, HandleKind::kStream, handle);
     }

@@ -21,7 +21,7 @@ using Block = DeviceMemory::Block;
 
 int32_t Prepare(const Api& api) {
   State& state = Global();
-  const std::lock_guard<std::mutex> lock(state.mutex);
+  const std::lock_guard lock(state.mutex);
   return PrepareLocked(api, state);
 }
 

@@ -27,7 +27,7 @@ using Ull = unsigned long long;
 
 int32_t DeviceMemory::ReserveRange(uint64_t bytes, uint64_t align, const void* caller, void** out,
                                    std::string* why) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::lock_guard lock(mutex_);
   const uint64_t span = RoundUp(bytes, PageBytes()) + PageBytes();
   const uintptr_t start = PlaceCommittedLocked(span, std::max(align, kHugePage));
   if (start == 0) {
@@ -40,7 +40,7 @@ int32_t DeviceMemory::ReserveRange(uint64_t bytes, uint64_t align, const void* c
 }
 
 int32_t DeviceMemory::ReleaseRange(const void* pointer, std::string* why) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::lock_guard lock(mutex_);
   const auto start = reinterpret_cast<uintptr_t>(pointer);
   const auto range = reserved_.find(start);
   if (range == reserved_.end()) {
@@ -62,7 +62,7 @@ int32_t DeviceMemory::ReleaseRange(const void* pointer, std::string* why) {
 
 int32_t DeviceMemory::AllocatePhysical(uint64_t bytes, uint64_t limit, int32_t device,
                                        const void* caller, uint64_t id, std::string* why) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::lock_guard lock(mutex_);
   if (bytes == 0 || bytes % kHugePage != 0) {
     *why = Format(
         "size is %llu bytes, want a multiple of %llu, what aclrtMemGetAllocationGranularity says",
@@ -111,13 +111,13 @@ void DeviceMemory::ReleasePhysicalLocked(uint64_t id) {
 }
 
 bool DeviceMemory::HasPhysical(uint64_t id) const {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::lock_guard lock(mutex_);
   const auto it = physical_.find(id);
   return it != physical_.end() && !it->second.freed;
 }
 
 bool DeviceMemory::FreePhysical(uint64_t id) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::lock_guard lock(mutex_);
   const auto it = physical_.find(id);
   if (it == physical_.end() || it->second.freed) {
     return false;
@@ -169,7 +169,7 @@ void DeviceMemory::JoinMappingsLocked(uintptr_t start) {
 
 int32_t DeviceMemory::Map(const void* pointer, uint64_t bytes, uint64_t id, bool checked,
                           std::string* why) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::lock_guard lock(mutex_);
   const auto address = reinterpret_cast<uintptr_t>(pointer);
   uintptr_t start = 0;
   const Reservation* range = FindReservedLocked(address, &start);
@@ -244,7 +244,7 @@ void DeviceMemory::UnmapLocked(uintptr_t address) {
 }
 
 int32_t DeviceMemory::Unmap(const void* pointer, uint64_t* bytes, std::string* why) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::lock_guard lock(mutex_);
   const auto address = reinterpret_cast<uintptr_t>(pointer);
   const auto it = mappings_.find(address);
   if (it == mappings_.end()) {
@@ -257,13 +257,13 @@ int32_t DeviceMemory::Unmap(const void* pointer, uint64_t* bytes, std::string* w
 }
 
 uint64_t DeviceMemory::MappedBytes(const void* pointer) const {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::lock_guard lock(mutex_);
   const auto it = mappings_.find(reinterpret_cast<uintptr_t>(pointer));
   return it == mappings_.end() ? 0 : it->second.bytes;
 }
 
 std::vector<DeviceMemory::Block> DeviceMemory::LivePhysical() const {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::lock_guard lock(mutex_);
   std::vector<Block> all;
   for (const auto& [id, memory] : physical_) {
     Block block;

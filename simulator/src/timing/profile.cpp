@@ -7,12 +7,12 @@
 #include <cstdlib>
 #include <cstring>
 #include <deque>
-#include <mutex>
 #include <numeric>
 #include <utility>
 
 #include "findings/finding.h"
 #include "host/fork.h"
+#include "host/lock.h"
 #include "host/report_file.h"
 #include "timing/options.h"
 #include "timing/profile_parts.h"
@@ -24,7 +24,7 @@ namespace {
 constexpr size_t kTraced = 4;  // launches that keep their instructions
 
 struct Kept {
-  std::mutex mutex;
+  Mutex<9, "profiles"> mutex;
   std::deque<Profile> profiles;
 };
 PerProcess<Kept> kept;
@@ -186,7 +186,7 @@ void KeepProfile(const KernelLaunch& launch, const LaunchStats& stats, std::vect
     profile.sensitivity = ",\"sensitivity\":" + SensitivityJson(profile);
   }
   profile.json = SummaryJson(profile);
-  const std::lock_guard<std::mutex> lock(kept->mutex);
+  const std::lock_guard lock(kept->mutex);
   std::deque<Profile>& profiles = kept->profiles;
   if (const char* folder = std::getenv("ACLGRAD_SIM_PROFILE_REPORT");
       folder != nullptr && *folder != '\0') {
@@ -203,12 +203,12 @@ void KeepProfile(const KernelLaunch& launch, const LaunchStats& stats, std::vect
 }
 
 void ClearProfiles() {
-  const std::lock_guard<std::mutex> lock(kept->mutex);
+  const std::lock_guard lock(kept->mutex);
   kept->profiles.clear();
 }
 
 std::string ProfilesJson() {
-  const std::lock_guard<std::mutex> lock(kept->mutex);
+  const std::lock_guard lock(kept->mutex);
   std::string json = "[";
   for (const Profile& profile : kept->profiles) {
     json += json.size() > 1 ? "," : "";
@@ -218,7 +218,7 @@ std::string ProfilesJson() {
 }
 
 std::string ProfileLinesJson(size_t launch, std::vector<uint32_t> cores, std::string* why) {
-  const std::lock_guard<std::mutex> lock(kept->mutex);
+  const std::lock_guard lock(kept->mutex);
   const Profile* const profile = Traced(launch, cores, why);
   if (profile == nullptr) {
     return "";
@@ -231,14 +231,14 @@ std::string ProfileLinesJson(size_t launch, std::vector<uint32_t> cores, std::st
 }
 
 std::string ProfileChangesJson(size_t launch, std::string* why) {
-  const std::lock_guard<std::mutex> lock(kept->mutex);
+  const std::lock_guard lock(kept->mutex);
   const Profile* const profile = Traced(launch, {}, why);
   return profile == nullptr ? "" : ChangesJson(*profile);
 }
 
 bool WriteTrace(size_t launch, const std::vector<uint32_t>& cores, const std::string& path,
                 std::string* why) {
-  const std::lock_guard<std::mutex> lock(kept->mutex);
+  const std::lock_guard lock(kept->mutex);
   const Profile* const profile = Traced(launch, cores, why);
   if (profile == nullptr) {
     return false;

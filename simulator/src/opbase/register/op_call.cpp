@@ -8,7 +8,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <new>
 #include <optional>
 #include <stdexcept>
@@ -25,6 +24,7 @@
 #include "host/crash.h"
 #include "host/fork.h"
 #include "host/format.h"
+#include "host/lock.h"
 #include "platform/platform_infos_def.h"
 #include "register/tilingdata_base.h"
 #include "runtime/options.h"
@@ -377,7 +377,7 @@ size_t TilingCapacity(const gert::OpImplEntry& op) {
 }
 
 struct CompileInfos {
-  std::recursive_mutex mutex;  // a parse function may call another operator
+  RecursiveMutex<2, "tiling parse results"> mutex;  // a parse function may call another operator
   std::map<std::pair<const gert::OpImplEntry*, std::string>, std::shared_ptr<void>> infos;
 };
 PerProcess<CompileInfos> compileInfos;
@@ -387,7 +387,7 @@ int32_t CompileInfoOf(gert::OpImplEntry& op, gert::OpCallState* state) {
   const std::string key = CurrentSoc().name + ":" + std::to_string(VectorCoreCount()) + ":" +
                           std::to_string(CubeCoreCount());
   auto& [mutex, infos] = *compileInfos;
-  const std::lock_guard<std::recursive_mutex> lock(mutex);
+  const std::lock_guard lock(mutex);
   std::shared_ptr<void>& info = infos[{&op, key}];
   if (info == nullptr) {
     std::shared_ptr<void> fresh(op.createCompileInfo(), op.deleteCompileInfo);

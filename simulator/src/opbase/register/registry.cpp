@@ -6,16 +6,18 @@
 #include <cctype>
 #include <cstring>
 #include <deque>
-#include <mutex>
 
 #include "host/fork.h"
+#include "host/lock.h"
 #include "register/op_def_factory.h"
 
 namespace aclsim {
 namespace {
 
+using TablesMutex = Mutex<6, "registered operators">;
+
 struct Tables {
-  std::mutex mutex;
+  TablesMutex mutex;
   std::deque<std::map<std::string, std::unique_ptr<gert::OpImplEntry>>> packages{1};
   std::map<std::string, PackageId> packageOf;  // by folder
 };
@@ -35,7 +37,7 @@ class LockedTables {
 
   const HoldFork hold_;
   Tables& tables_;
-  const std::lock_guard<std::mutex> lock_;
+  const std::lock_guard<TablesMutex> lock_;
 };
 
 thread_local PackageId currentPackage = 0;

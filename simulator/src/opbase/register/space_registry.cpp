@@ -4,12 +4,12 @@
 
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "base/registry/op_impl_space_registry_v2.h"
 #include "host/fork.h"
+#include "host/lock.h"
 #include "opbase/register/registry.h"
 #include "runtime/runtime.h"
 
@@ -27,13 +27,13 @@ class OpImplSpaceRegistryImpl {
         return ge::GRAPH_FAILED;
       }
     }
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const std::lock_guard lock(mutex_);
     packages_.push_back(package);
     return ge::GRAPH_SUCCESS;
   }
 
   const OpImplKernelRegistry::OpImplFunctionsV2* Find(const std::string& type) {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const std::lock_guard lock(mutex_);
     const OpImplEntry* entry = nullptr;
     for (const aclsim::PackageId package : packages_) {
       if (entry == nullptr) entry = aclsim::FindOp(package, type);
@@ -55,7 +55,7 @@ class OpImplSpaceRegistryImpl {
   }
 
  private:
-  std::mutex mutex_;
+  aclsim::Mutex<3, "space registry"> mutex_;
   std::vector<aclsim::PackageId> packages_;
   std::map<std::string, OpImplKernelRegistry::OpImplFunctionsV2> functions_;
 };
@@ -79,7 +79,7 @@ const OpImplKernelRegistry::OpImplFunctionsV2* OpImplSpaceRegistryV2::GetOpImpl(
 namespace {
 
 struct Defaults {
-  std::mutex mutex;
+  aclsim::Mutex<3, "default space registry"> mutex;
   std::map<OppImplVersionTag, std::shared_ptr<OpImplSpaceRegistryV2>> registries;
 };
 aclsim::PerProcess<Defaults> defaults;
@@ -94,7 +94,7 @@ DefaultOpImplSpaceRegistryV2& DefaultOpImplSpaceRegistryV2::GetInstance() {
 std::shared_ptr<OpImplSpaceRegistryV2> DefaultOpImplSpaceRegistryV2::GetSpaceRegistry(
     OppImplVersionTag tag) const {
   auto& [mutex, registries] = *defaults;
-  const std::lock_guard<std::mutex> lock(mutex);
+  const std::lock_guard lock(mutex);
   std::shared_ptr<OpImplSpaceRegistryV2>& registry = registries[tag];
   if (registry == nullptr) registry = std::make_shared<OpImplSpaceRegistryV2>();
   return registry;
@@ -104,14 +104,14 @@ ge::graphStatus DefaultOpImplSpaceRegistryV2::SetSpaceRegistry(
     const std::shared_ptr<OpImplSpaceRegistryV2>& registry, OppImplVersionTag tag) {
   if (tag >= OppImplVersionTag::kVersionEnd) return ge::GRAPH_FAILED;
   auto& [mutex, registries] = *defaults;
-  const std::lock_guard<std::mutex> lock(mutex);
+  const std::lock_guard lock(mutex);
   registries[tag] = registry;
   return ge::GRAPH_SUCCESS;
 }
 
 void DefaultOpImplSpaceRegistryV2::ClearSpaceRegistry() {
   auto& [mutex, registries] = *defaults;
-  const std::lock_guard<std::mutex> lock(mutex);
+  const std::lock_guard lock(mutex);
   registries.clear();
 }
 
