@@ -20,7 +20,7 @@ from aclgrad.cli.progress_lines import Lines
 from aclgrad.project.building.operator_build import Builder
 from aclgrad.project.checkout.cmake_build import step_name
 from aclgrad.project.reading.sources import Kernel
-from aclgrad.spec.definition import Definition
+from aclgrad.spec.definition import Definition, Registered
 
 real = os.write
 COMMON = Path(__file__).parents[2] / "scripts" / "common.sh"
@@ -85,7 +85,7 @@ def test_kernels_of_a_build_are_counted(monkeypatch: pytest.MonkeyPatch) -> None
     builder = object.__new__(Builder)
     builder.jobs, builder.progress = 1, lambda done, total: told.append((done, total))
     monkeypatch.setattr(Builder, "build_kernel", lambda *_: None)
-    builder.build_all([Kernel(Definition(type="Square"), (), Path("square.so"))] * 2, {})
+    builder.build_all([Kernel(Definition(type="Square"), (), Path("square.so"))] * 2, Registered())
     assert told == [(1, 2), (2, 2)]
 
 

@@ -104,7 +104,7 @@ def sources(folder: Path, kernel: str, definition: str = "") -> Path:
     return folder
 
 
-def kernels_of(result: header_check.Result) -> dict[str, tuple[header_check.Problem, ...]]:
+def kernels_of(result: header_check.HeadersChecked) -> dict[str, tuple[header_check.Problem, ...]]:
     return {
         outcome.job.column: outcome.problems
         for outcome in result.outcomes

@@ -17,6 +17,7 @@ from aclgrad.project.reading import layout
 from aclgrad.project.reading.launch_lists import read
 from aclgrad.project.reading.sources import SourcesError
 from aclgrad.project.running import kernel_file, operator_call
+from aclgrad.spec.definition import Definition
 from aclgrad.spec.naming import snake_case
 from aclgrad.spec.soc import family_of
 
@@ -217,9 +218,9 @@ def test_kernels_of_the_later_architecture(tmp_path: Path) -> None:
     assert needed[1] - needed[0] == {"square_tiling_arch35.cpp"}
     builder = operator_build.Builder(sources, family_of(SOC))
     with pytest.raises(SourcesError, match=r"for Ascend950 alone, .* Next: --soc Ascend950PR_9589"):
-        builder.kernel_source({"type": "Square"})
+        builder.kernel_source(Definition(type="Square"))
     later = operator_build.Builder(sources, family_of("Ascend950PR_9589"))
-    assert later.kernel_source({"type": "Square"}).name == "square_apt.cpp"
+    assert later.kernel_source(Definition(type="Square")).name == "square_apt.cpp"
 
 
 def test_definition_by_a_macro_of_its_own(tmp_path: Path) -> None:
