@@ -24,7 +24,7 @@ from aclgrad.project.building.build_tools import find_compiler
 from aclgrad.project.building.compile_step import Step, diagnose
 from aclgrad.project.building.toolchain import read_depfile, toolchain
 from aclgrad.project.checks import operator_check
-from aclgrad.project.reading.aclnn_functions import api_context
+from aclgrad.project.reading.aclnn_functions import signature_of
 from aclgrad.project.reading.layout import locate
 from aclgrad.project.reading.sources import SourcesError
 from aclgrad.project.running import operator_call
@@ -185,10 +185,10 @@ def test_numbers_alone_keep_their_dtype() -> None:
         return Param(name, dtypes=("DT_FLOAT", "DT_INT32"), scalar=scalar)
 
     op = Definition((item("start", True),), (item("y", False),), "Count")
-    words = render("project/aclnn.cpp.j2", **api_context(op)).split()
+    words = render("project/aclnn.cpp.j2", **vars(signature_of(op))).split()
     assert "ConvertToTensor(start, OwnType(start))" in " ".join(words)
     op = dataclasses.replace(op, inputs=(item("x", False), item("start", True)))
-    words = render("project/aclnn.cpp.j2", **api_context(op)).split()
+    words = render("project/aclnn.cpp.j2", **vars(signature_of(op))).split()
     assert "OwnType(start)" not in " ".join(words)
     assert "ConvertToTensor(start, ColumnType(x->GetDataType()" in " ".join(words)
 

@@ -22,7 +22,7 @@ from aclgrad.project.building.common_code import CommonCode
 from aclgrad.project.building.compiler import demangle
 from aclgrad.project.building.kernels import KernelBuilder
 from aclgrad.project.reading import handwritten_functions
-from aclgrad.project.reading.aclnn_functions import Function, api_context, generated
+from aclgrad.project.reading.aclnn_functions import Function, generated, signature_of
 from aclgrad.project.reading.sources import SourcesError
 from aclgrad.spec.definition import Definition
 from aclgrad.spec.naming import snake_case
@@ -74,11 +74,11 @@ class ApiBuilder(KernelBuilder):
             if function.by_hand:
                 output.unlink(missing_ok=True)
                 continue
-            context = api_context(op, function.name.removesuffix(op.type))
-            header = include / "aclnnop" / context["header"]
-            write_if_different(header, render("project/aclnn.h.j2", **context))
+            made = signature_of(op, function.name.removesuffix(op.type))
+            header = include / "aclnnop" / made.header
+            write_if_different(header, render("project/aclnn.h.j2", **vars(made)))
             source = self.folder / "gen" / f"aclnn_{snake_case(op.type)}.cpp"
-            write_if_different(source, render("project/aclnn.cpp.j2", **context))
+            write_if_different(source, render("project/aclnn.cpp.j2", **vars(made)))
             # The toolkit may have a function of that name, and then a header too.
             words = ["-iquote", str(include), *self._api_words()]
             flags = self._flags(output, [include], words)

@@ -9,11 +9,10 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from aclgrad.project.reading.sources import SourcesError
 from aclgrad.spec import naming
-from aclgrad.spec.definition import Definition, Param
+from aclgrad.spec.definition import AttrDef, Definition, Param
 from aclgrad.spec.naming import snake_case
 
 ATTR_TYPES = {
@@ -59,18 +58,72 @@ class Function:
         return next((a for a in self.arguments if (a.source, a.index) == ("attr", index)), None)
 
 
+@dataclass(frozen=True)
+class CParam:
+    """A parameter as C declares it, and whether a null pointer is refused."""
+
+    name: str
+    type: str
+    out: bool
+    checked: bool
+
+
+@dataclass(frozen=True)
+class InputOfBody:
+    """What the generated body does with an input: ``host`` values become a tensor of a dtype."""
+
+    name: str
+    listed: bool
+    host: bool
+    dtype: str
+    types: list[tuple[str, str]]  # of the first tensor and beside it, where they differ
+    own_type: bool
+
+
+@dataclass(frozen=True)
+class AttrOfBody:
+    """What the generated body passes on for an attribute."""
+
+    name: str
+    value: str
+
+
+@dataclass(frozen=True)
+class OutputOfBody:
+    """What the generated body does with an output; a ``ref`` is an input as well."""
+
+    name: str
+    listed: bool
+    ref: bool
+
+
+@dataclass(frozen=True)
+class Signature:
+    """The signature that CANN's generator gives to an operator, and what the body needs."""
+
+    op: Definition
+    chooser: str
+    api: str
+    header: str
+    guard: str
+    params: list[CParam]
+    inputs: list[InputOfBody]
+    outputs: list[OutputOfBody]
+    attrs: list[AttrOfBody]
+
+
 def generated(op: Definition, prefix: str = "aclnn") -> Function:
     """The function that CANN's generator makes of a definition."""
-    context = api_context(op, prefix)
-    kinds = [param["type"].replace("const ", "").rstrip("* ") for param in context["params"]]
-    own = [at for at, item in enumerate(context["outputs"]) if not item["ref"]]
+    made = signature_of(op, prefix)
+    kinds = [param.type.replace("const ", "").rstrip("* ") for param in made.params]
+    own = [at for at, item in enumerate(made.outputs) if not item.ref]
     places = [
         *(("input", at) for at in range(len(op.inputs))),
         *(("attr", at) for at in range(len(op.attrs))),
         *(("output", at) for at in own),
     ]
     arguments = tuple(Argument(*place, kind) for place, kind in zip(places, kinds, strict=True))
-    return Function(context["api"], context["header"], arguments)
+    return Function(made.api, made.header, arguments)
 
 
 def _first_tensor(ins: Sequence[Param]) -> Param | None:
@@ -90,101 +143,81 @@ def _types_by_column(ins: Sequence[Param], item: Param) -> list[tuple[str, str]]
     return [*pairs.items()] if len(set(pairs.values())) > 1 else []
 
 
-def api_context(op: Definition, prefix: str = "aclnn") -> dict[str, Any]:
-    """The signature that CANN's generator gives to an operator, and what the body needs."""
+def signature_of(op: Definition, prefix: str = "aclnn") -> Signature:
+    """The function of a definition. Raises `SourcesError` for what has no aclnn type."""
     ins, outs = op.inputs, op.outputs
-    in_names = {item.name for item in ins}
+    in_names = {item.name: item for item in ins}
     out_names = {item.name for item in outs}
-    params, inputs, outputs, attrs = [], [], [], []
+    params: list[CParam] = []
+    inputs: list[InputOfBody] = []
     for item in ins:
         name = naming.camel(item.name) + ("Ref" if item.name in out_names else "")
         name += "Optional" if item.kind == "optional" else ""
-        dtype = (item.dtypes or ["DT_INT64"])[0]
-        list_, host = item.kind == "dynamic", False
-        c_type = "aclTensorList" if list_ else "aclTensor"
+        dtype = (item.dtypes or ("DT_INT64",))[0]
+        c_type, host = "aclTensorList" if item.kind == "dynamic" else "aclTensor", True
         if item.scalar:
-            c_type, host = "aclScalar", True
+            c_type = "aclScalar"
         elif item.scalar_list:
-            c_type, host = "aclScalarList", True
+            c_type = "aclScalarList"
         elif item.value_depend and dtype in _HOST_ARRAYS:
-            c_type, host = _HOST_ARRAYS[dtype], True
-        params.append(
-            {
-                "name": name,
-                "type": f"const {c_type}* ",
-                "out": False,
-                "checked": item.kind != "optional",
-            }
-        )
-        inputs.append(
-            {
-                "name": name,
-                "list": list_,
-                "host": host,
-                "written": item.name in out_names,
-                "dtype": dtype,
-                "types": _types_by_column(ins, item) if host else [],
-                "own_type": item.scalar and _first_tensor(ins) is None,
-            }
-        )
+            c_type = _HOST_ARRAYS[dtype]
+        else:
+            host = False
+        params.append(CParam(name, f"const {c_type}* ", False, item.kind != "optional"))
+        types = _types_by_column(ins, item) if host else []
+        own_type = item.scalar and _first_tensor(ins) is None
+        inputs.append(InputOfBody(name, item.kind == "dynamic", host, dtype, types, own_type))
+    attrs: list[AttrOfBody] = []
     for attr in op.attrs:
-        if attr.kind not in ATTR_TYPES:
-            raise SourcesError(
-                f"{op.type}: attribute {attr.name} is a {attr.kind}, which has no aclnn type here"
-            )
-        c_type = ATTR_TYPES[attr.kind]
-        pointer = c_type.endswith("* ")
-        name = naming.camel(attr.name) + ("Optional" if pointer and not attr.required else "")
-        value = name
-        if attr.kind == "String" and attr.default is not None:
-            value = f"({name} == nullptr ? {json.dumps(attr.default)} : {name})"
-        elif pointer and isinstance(attr.default, list):
-            kind = attr.kind.removeprefix("List")
-            element = {"Int": "int64_t", "Float": "float", "Bool": "bool"}[kind]
-            items = ", ".join(str(item).lower() for item in attr.default)
-            size = len(attr.default)
-            array = f"std::array<{element}, {size}>{{{items}}}.data()"
-            value = f"({name} == nullptr ? plan->Alloc{kind}Array({array}, {size}) : {name})"
-        params.append(
-            {"name": name, "type": c_type, "out": False, "checked": pointer and attr.required}
-        )
-        attrs.append({"name": name, "value": value})
+        param, value = _attribute(op, attr)
+        params.append(param)
+        attrs.append(AttrOfBody(param.name, value))
+    outputs: list[OutputOfBody] = []
     for item in outs:
-        list_ = item.kind == "dynamic"
+        listed = item.kind == "dynamic"
         if item.name in in_names:
-            name = naming.camel(item.name) + "Ref"
-            kind = next(other.kind for other in ins if other.name == item.name)
-            outputs.append(
-                {
-                    "name": name + ("Optional" if kind == "optional" else ""),
-                    "list": list_,
-                    "ref": True,
-                }
-            )
+            optional = in_names[item.name].kind == "optional"
+            name = naming.camel(item.name) + "Ref" + ("Optional" if optional else "")
+            outputs.append(OutputOfBody(name, listed, ref=True))
             continue
         name = "out" if len(outs) == 1 else naming.camel(item.name) + "Out"
         name += "Optional" if item.kind == "optional" else ""
-        c_type = "aclTensorList" if list_ else "aclTensor"
-        params.append(
-            {
-                "name": name,
-                "type": f"const {c_type}* ",
-                "out": True,
-                "checked": item.kind != "optional",
-            }
-        )
-        outputs.append({"name": name, "list": list_, "ref": False})
+        c_type = "aclTensorList" if listed else "aclTensor"
+        params.append(CParam(name, f"const {c_type}* ", True, item.kind != "optional"))
+        outputs.append(OutputOfBody(name, listed, ref=False))
     stem = snake_case(op.type)
     first = _first_tensor(ins)
-    chooser = inputs[ins.index(first)]["name"] if first else ""
-    return {
-        "op": op,
-        "chooser": f"(*{chooser})[0]" if first and first.kind == "dynamic" else chooser,
-        "api": f"{prefix}{op.type}",
-        "header": f"{snake_case(prefix)}_{stem}.h",
-        "guard": naming.include_guard(stem),
-        "params": params,
-        "inputs": inputs,
-        "outputs": outputs,
-        "attrs": attrs,
-    }
+    chooser = inputs[ins.index(first)].name if first else ""
+    return Signature(
+        op,
+        f"(*{chooser})[0]" if first and first.kind == "dynamic" else chooser,
+        f"{prefix}{op.type}",
+        f"{snake_case(prefix)}_{stem}.h",
+        naming.include_guard(stem),
+        params,
+        inputs,
+        outputs,
+        attrs,
+    )
+
+
+def _attribute(op: Definition, attr: AttrDef) -> tuple[CParam, str]:
+    """The parameter of an attribute, and what the body passes on for it."""
+    if attr.kind not in ATTR_TYPES:
+        raise SourcesError(
+            f"{op.type}: attribute {attr.name} is a {attr.kind}, which has no aclnn type here"
+        )
+    c_type = ATTR_TYPES[attr.kind]
+    pointer = c_type.endswith("* ")
+    name = naming.camel(attr.name) + ("Optional" if pointer and not attr.required else "")
+    value = name
+    if attr.kind == "String" and attr.default is not None:
+        value = f"({name} == nullptr ? {json.dumps(attr.default)} : {name})"
+    elif pointer and isinstance(attr.default, list):
+        kind = attr.kind.removeprefix("List")
+        element = {"Int": "int64_t", "Float": "float", "Bool": "bool"}[kind]
+        items = ", ".join(str(item).lower() for item in attr.default)
+        size = len(attr.default)
+        array = f"std::array<{element}, {size}>{{{items}}}.data()"
+        value = f"({name} == nullptr ? plan->Alloc{kind}Array({array}, {size}) : {name})"
+    return CParam(name, c_type, False, pointer and attr.required), value

@@ -17,7 +17,7 @@ from aclgrad.common import callables
 from aclgrad.common.callables import Operators
 from aclgrad.errors import AclnnError
 from aclgrad.project.building import operator_build
-from aclgrad.project.reading.aclnn_functions import api_context
+from aclgrad.project.reading.aclnn_functions import signature_of
 from aclgrad.project.reading.command_words import soc_name
 from aclgrad.project.reading.layout import locate
 from aclgrad.project.reading.sources import Sources, SourcesError, numpy_name
@@ -49,7 +49,7 @@ def load(path: str | os.PathLike[str], *, soc: str | None = None, jobs: int = 0)
     for op in operator_build.runnable(described, builder.sources, family):
         made = _Operator(builder, described, op, name)
         try:
-            api_context(op)
+            signature_of(op)
         except SourcesError as error:
             functions[made.name] = _refusing(made.name, error)
             continue
