@@ -97,12 +97,12 @@ def test_dtypes_that_are_numbers() -> None:
     entry = project_entry.Entry("op", ("int",), 3, False)
     kernel = Kernel(Definition(type="Op"), (), Path("op.so"))
     _, found = project_entry.instances_of(text, entry, kernel)
-    assert [one["arguments"] for one in found] == [
+    assert [one.arguments for one in found] == [
         ["static_cast<int>((10))"],
         ["static_cast<int>((20))"],
         ["static_cast<int>((C_DT_FLOAT))"],
     ]
-    assert [one["key"] for one in found[:2]] == [
+    assert [one.key for one in found[:2]] == [
         f"(static_cast<uint64_t>({number}) << 0)" for number in (10, 20)
     ]
 

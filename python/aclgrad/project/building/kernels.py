@@ -10,10 +10,9 @@ import hashlib
 import os
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any
 
 from aclgrad.codegen.render import render, write_if_different
 from aclgrad.common.files import text_of
@@ -22,7 +21,14 @@ from aclgrad.project.building.compile_step import Step
 from aclgrad.project.building.compiler import DEVICE_CODE, Compiler
 from aclgrad.project.building.tiling_structs import tiling_classes, tiling_structs
 from aclgrad.project.reading.definition_rules import check_kernel_file
-from aclgrad.project.reading.kernel_entry import Entry, entries, instances_of, with_closed_asserts
+from aclgrad.project.reading.kernel_entry import (
+    Entry,
+    Instance,
+    TemplateParam,
+    entries,
+    instances_of,
+    with_closed_asserts,
+)
 from aclgrad.project.reading.sources import DEVICE_TYPES, Kernel, SourcesError, numpy_name
 from aclgrad.spec.definition import Definition, Registered
 from aclgrad.spec.naming import simulator_stem, snake_case
@@ -34,6 +40,15 @@ _LISTING = ("-DACLSIM_TPL_LIST", "-E", "-P")
 
 
 _TWICE = r"error: (?:redefinition of ‘struct (\w+)’|reference to ‘(\w+)’ is ambiguous)"
+
+
+@dataclass(frozen=True)
+class _Chosen:
+    """The entry of a kernel, and of a template its instances with their parameters."""
+
+    entry: Entry
+    instances: list[Instance] | None = None
+    params: list[TemplateParam] = field(default_factory=list)
 
 
 @dataclass
@@ -200,20 +215,21 @@ class KernelBuilder(Compiler):
         entry = self._entry(source, kernel, includes, words)
         # Workspace and tiling data follow; an output whose shape the kernel computes adds shapes.
         tensors = len(kernel.op.inputs) + len(kernel.op.outputs)
-        if entry["entry"].arity not in (tensors + 2, tensors + 3):
+        if entry.entry.arity not in (tensors + 2, tensors + 3):
             raise SourcesError(
-                f"{kernel.title}: {entry['entry'].name} takes {entry['entry'].arity} arguments,"
+                f"{kernel.title}: {entry.entry.name} takes {entry.entry.arity} arguments,"
                 f" CANN's op compiler passes {tensors + 2} ({source}). Next: the inputs and outputs"
                 " of the definition in its order, then workspace and tiling"
             )
         classes = tiling_classes(kernel.op, described)
         text = text_of(source)
-        if len(classes) < 2 or entry["instances"] is not None or "GET_TILING_DATA(" not in text:
+        if len(classes) < 2 or entry.instances is not None or "GET_TILING_DATA(" not in text:
             classes = {}
-        named = entry["entry"].name
-        source, entry["entry"] = self.for_host(source, gen.name, entry["entry"])
+        named = entry.entry.name
+        source, on_host = self.for_host(source, gen.name, entry.entry)
+        entry = replace(entry, entry=on_host)
         wanted = kernel.op.config.get("opInterface.value") or snake_case(kernel.op.type)
-        wanted = entry["entry"].name if wanted == named else wanted
+        wanted = entry.entry.name if wanted == named else wanted
         title = f"kernel {kernel.title}"
         # The wrapper says which keys the kernel has, and the code behind it is looked at below.
         keys = self._front_end(
@@ -221,7 +237,7 @@ class KernelBuilder(Compiler):
         )
         parsed = self._parsed("kernel", _KERNEL_HEADERS, self.defines(None, ()))
         variants, objects = self._variants(
-            kernel, source, entry["entry"].name, classes, includes, [*parsed, *words]
+            kernel, source, entry.entry.name, classes, includes, [*parsed, *words]
         )
         wrapper = gen.with_name(gen.name + ".cpp")
         write_if_different(
@@ -233,7 +249,7 @@ class KernelBuilder(Compiler):
                 symbol=stem,
                 keys=keys,
                 variants=list(zip(variants, classes.values(), strict=True)),
-                **entry,
+                **vars(entry),
             ),
         )
         built = self._object_at(wrapper, kernel.output, includes, [*parsed, *words], objects)
@@ -355,7 +371,7 @@ class KernelBuilder(Compiler):
 
     def _entry(
         self, source: Path, kernel: Kernel, includes: Iterable[Path], words: Sequence[str]
-    ) -> dict[str, Any]:
+    ) -> _Chosen:
         wanted = [
             kernel.op.config.get("opInterface.value"),
             snake_case(kernel.op.type),
@@ -365,7 +381,7 @@ class KernelBuilder(Compiler):
         chosen = next((plain[name] for name in wanted if name in plain), None)
         # Of two definitions the preprocessor chooses one.
         if chosen is not None and chosen.extern_c and chosen.alone:
-            return {"entry": chosen, "instances": None, "params": []}
+            return _Chosen(chosen)
         listing = self.folder / "gen" / f"{kernel.output.stem}.i"
         step = self.step(
             listing,
@@ -390,7 +406,7 @@ class KernelBuilder(Compiler):
                 f" {', '.join(found) or 'none'}. Next: name the entry like the operator"
             )
         if not chosen.template:
-            return {"entry": chosen, "instances": None, "params": []}
+            return _Chosen(chosen)
         params, instances = instances_of(text, chosen, kernel)
         if not instances:
             raise SourcesError(
@@ -398,7 +414,7 @@ class KernelBuilder(Compiler):
                 " so nothing says which"
                 f" instances exist ({source}). Next: add ASCENDC_TPL_ARGS_DECL and ASCENDC_TPL_SEL"
             )
-        return {"entry": chosen, "instances": instances, "params": params}
+        return _Chosen(chosen, instances, params)
 
 
 def _has_links(folder: Path, wanted: Mapping[str, str]) -> bool:

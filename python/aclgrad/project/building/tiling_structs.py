@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from dataclasses import dataclass
 
 from aclgrad.spec.definition import Definition, Registered, TilingStruct
 
@@ -22,27 +22,47 @@ SIZES = {
 }
 
 
-def tiling_structs(described: Registered, header: str) -> dict[str, dict[str, Any]]:
+@dataclass(frozen=True)
+class KernelField:
+    """A field as the kernel's struct has it; an ``array`` of 0 is none."""
+
+    type: str
+    name: str
+    offset: int
+    array: int
+    nested: bool = False
+
+
+@dataclass(frozen=True)
+class KernelStruct:
+    """A tiling struct as a kernel sees it."""
+
+    name: str
+    fields: list[KernelField]
+    bytes: int
+
+
+def tiling_structs(described: Registered, header: str) -> dict[str, KernelStruct]:
     """Every struct by its name, but for those that the simulator's header has."""
     known = set(re.findall(r"^\s*struct (\w+)", header, re.MULTILINE))
-    structs: dict[str, dict[str, Any]] = {}
+    structs: dict[str, KernelStruct] = {}
     for item in described.tiling_data:
         _add_struct(item.data, known, structs)
     return structs
 
 
-def _add_struct(data: TilingStruct, known: set[str], structs: dict[str, dict[str, Any]]) -> None:
+def _add_struct(data: TilingStruct, known: set[str], structs: dict[str, KernelStruct]) -> None:
     name = data.name
     if name in structs or name in known:
         return
-    fields: list[dict[str, Any]] = []
+    fields: list[KernelField] = []
     end, widest = 0, 1
 
     def pad(offset: int) -> None:
         # The host aligns nested structs and the whole to 8 bytes, whatever their fields are.
         if offset > end:
             name = f"aclsimPadding{len(fields)}"
-            fields.append({"type": "uint8_t", "name": name, "offset": end, "array": offset - end})
+            fields.append(KernelField("uint8_t", name, end, offset - end))
 
     for item in data.fields:
         nested = item.nested
@@ -54,19 +74,11 @@ def _add_struct(data: TilingStruct, known: set[str], structs: dict[str, dict[str
             size = alignment * item.count
         pad(item.offset)
         count = 0 if nested is not None or item.count == 1 else item.count
-        fields.append(
-            {
-                "type": item.type,
-                "name": item.name,
-                "offset": item.offset,
-                "array": count,
-                "nested": nested is not None,
-            }
-        )
+        fields.append(KernelField(item.type, item.name, item.offset, count, nested is not None))
         end = item.offset + size
         widest = max(widest, alignment)
     pad(data.bytes)
-    structs[name] = {"name": name, "fields": fields, "bytes": data.bytes}
+    structs[name] = KernelStruct(name, fields, data.bytes)
 
 
 def tiling_classes(op: Definition, described: Registered) -> dict[str, list[int]]:

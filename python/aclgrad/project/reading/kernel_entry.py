@@ -6,9 +6,8 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from aclgrad.common.expressions import integer
 from aclgrad.project.reading.cpp_text import calls, split_arguments
@@ -30,6 +29,25 @@ class Entry:
     extern_c: bool
     alone: bool = True  # no other definition of that name in the text
     params: tuple[str, ...] = ()  # names
+
+
+@dataclass(frozen=True)
+class TemplateParam:
+    """A template parameter that ASCENDC_TPL_ARGS_DECL declares."""
+
+    name: str
+    kind: str  # uint | bool | dtype | format
+    index: int
+    values: list[str]
+    bits: int  # of a tiling key
+
+
+@dataclass(frozen=True)
+class Instance:
+    """A template instance: its tiling key and its arguments, as C++ spells them."""
+
+    key: str
+    arguments: list[str]
 
 
 _ENTRY = re.compile(
@@ -141,13 +159,13 @@ def _bits(word: str) -> int:
 
 def instances_of(
     text: str, entry: Entry, kernel: Kernel
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+) -> tuple[list[TemplateParam], list[Instance]]:
     """Template parameters and selected instances with their tiling keys as C++ expressions."""
     declarations = _calls(text, "ASCENDC_TPL_ARGS_DECL")
     selections = _calls(text, "ASCENDC_TPL_SEL")
     if not declarations or not selections:
         return [], []
-    params: list[dict[str, Any]] = []
+    params: list[TemplateParam] = []
     for link in declarations[0][1:]:
         match = _LINK.match(link)
         if match is None or match[1] not in _KINDS:
@@ -155,32 +173,25 @@ def instances_of(
         words = split_arguments(match[2])
         kind = _KINDS[match[1]]
         values = _uints(words[2:]) if kind == "uint" else words[1:]
-        params.append(
-            {
-                "name": words[0],
-                "kind": kind,
-                "index": len(params),
-                "values": values,
-                "bits": _bits(words[1]) if kind == "uint" else _BITS[kind],
-            }
-        )
+        bits = _bits(words[1]) if kind == "uint" else _BITS[kind]
+        params.append(TemplateParam(words[0], kind, len(params), values, bits))
     seen: set[tuple[str, ...]] = set()
     found = []
     for selection in selections[0]:
-        chosen: dict[str, Sequence[str]] = {param["name"]: param["values"] for param in params}
+        chosen: dict[str, Sequence[str]] = {param.name: param.values for param in params}
         for link in split_arguments(selection[selection.find("(") + 1 : selection.rfind(")")]):
             match = _LINK.match(link)
             if match is None or match[1] not in _KINDS:
                 continue
             words = split_arguments(match[2])
             chosen[words[0]] = _uints(words[1:]) if match[1] == "UINT" else words[1:]
-        combinations = math.prod(len(chosen[param["name"]]) for param in params)
+        combinations = math.prod(len(chosen[param.name]) for param in params)
         if combinations > _MOST_INSTANCES:
             raise SourcesError(
                 f"{entry.name}: its template parameters have {combinations} combinations, want at"
                 f" most {_MOST_INSTANCES}. Next: select those that tiling uses in ASCENDC_TPL_SEL"
             )
-        for row in itertools.product(*(chosen[param["name"]] for param in params)):
+        for row in itertools.product(*(chosen[param.name] for param in params)):
             if row not in seen:
                 seen.add(row)
                 found.append(_instance(params, row, entry, kernel))
@@ -188,23 +199,23 @@ def instances_of(
 
 
 def _instance(
-    params: Sequence[Mapping[str, Any]], values: Sequence[str], entry: Entry, kernel: Kernel
-) -> dict[str, Any]:
+    params: Sequence[TemplateParam], values: Sequence[str], entry: Entry, kernel: Kernel
+) -> Instance:
     key, arguments, bit = [], [], 0
     for param, value, kind in zip(params, values, entry.template, strict=False):
         code, argument = f"static_cast<uint64_t>({value})", f"({value})"
-        if param["kind"] == "uint":
-            code = f"PlaceOf(kDeclared{param['index']}, {code})"
-        elif param["kind"] == "dtype" and not (_is_number(value) and kind != "typename"):
+        if param.kind == "uint":
+            code = f"PlaceOf(kDeclared{param.index}, {code})"
+        elif param.kind == "dtype" and not (_is_number(value) and kind != "typename"):
             dtype = _tensor_dtype(value, kernel)
             code = f"static_cast<uint64_t>(C_{dtype})"
             argument = DEVICE_TYPES.get(dtype, "void") if kind == "typename" else f"(C_{dtype})"
-        elif param["kind"] == "bool":
+        elif param.kind == "bool":
             argument = f"static_cast<bool>({value})"
         key.append(f"({code} << {bit})")
-        bit += param["bits"]
+        bit += param.bits
         arguments.append(argument if kind == "typename" else f"static_cast<{kind}>({argument})")
-    return {"key": " | ".join(key), "arguments": arguments}
+    return Instance(" | ".join(key), arguments)
 
 
 def _is_number(word: str) -> bool:
