@@ -87,26 +87,26 @@ def test_console_block(page: str, body: str, toolkit: Path) -> None:
 TITLED = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.M | re.S)
 
 
-@pytest.mark.parametrize("page", TUTORIALS, ids=lambda page: page.stem)
-def test_tutorial(page: Path, toolkit: Path, tmp_path: Path) -> None:
-    """From the first block to the last: write files, apply changes, run commands. A command fails
-    where the page shows a failure, and nowhere else.
+def walk(page: Path, place: Path, python: Path) -> None:
+    """A page from the first block to the last, with the aclgrad beside a Python: write files, apply
+    changes, run commands. A command fails where the page shows a failure, and nowhere else.
     """
-    folder = tmp_path
+    folder = place
     env = {**environment(), "ACLGRAD_SIM_THREADS": "2"}
+    env["PATH"] = f"{python.parent}{os.pathsep}{env['PATH']}"
     for kind, title, body in TITLED.findall(page.read_text()):
         if title:
             (folder / title).write_text(body)
         elif kind == "diff":
             subprocess.run(["git", "apply"], input=body, text=True, cwd=folder, check=True)
         elif kind == "python":
-            subprocess.run([sys.executable, "-c", body], cwd=folder, env=env, check=True)
+            subprocess.run([python, "-c", body], cwd=folder, env=env, check=True)
         elif kind == "console":
             for command, want in steps(body):
                 if "gdb" in command and not shutil.which("gdb"):
                     continue
                 done = subprocess.run(
-                    ["bash", "-c", f"{command}\ncode=$?; pwd > '{tmp_path}/folder'; exit $code"],
+                    ["bash", "-c", f"{command}\ncode=$?; pwd > '{place}/folder'; exit $code"],
                     cwd=folder,
                     env=env,
                     stdin=subprocess.DEVNULL,
@@ -114,11 +114,17 @@ def test_tutorial(page: Path, toolkit: Path, tmp_path: Path) -> None:
                     text=True,
                     timeout=600,
                 )
-                folder = Path((tmp_path / "folder").read_text().strip())
+                folder = Path((place / "folder").read_text().strip())
                 text = f"{command}\nwant:\n{want}\ngot:\n{done.stdout}{done.stderr}"
                 fails = "FAILED" in want or "error[" in want
                 assert (done.returncode != 0) == fails, text
                 assert matches(want, done.stdout), text
+
+
+@pytest.mark.parametrize("page", TUTORIALS, ids=lambda page: page.stem)
+def test_tutorial(page: Path, toolkit: Path, tmp_path: Path) -> None:
+    """As this environment has it; tests/sim/test_first_day.py walks it from the wheel."""
+    walk(page, tmp_path, Path(sys.executable))
 
 
 @pytest.mark.parametrize(("page", "body"), blocks("python"))
