@@ -86,7 +86,7 @@ else
   "$venv/bin/aclgrad" build "${ops[@]}" "${build[@]}"
 fi
 if ((make_package)); then
-  "$venv/bin/aclgrad" package "${package[@]}" "${vendor[@]}" --output "$root/dist"
+  "$venv/bin/aclgrad" package --shipped "${package[@]}" "${vendor[@]}" --output "$root/dist"
 elif ((run_tests)); then
   ((!make_wheel)) || "$venv/bin/python" "$root/scripts/wheel.py" --of-build
   "$venv/bin/aclgrad" test "${ops[@]:---shipped}" "${test[@]}" --report "$root/report"

@@ -958,7 +958,10 @@ def test_build_script_packs_instead_of_testing(tmp_path: Path) -> None:
         (tmp_path / "requirements" / name).touch()
     nothing = hashlib.sha256(b"").hexdigest()  # no modules, and three empty files
     (commands.parent / ".aclgrad-locked").touch()
-    (commands.parent / ".aclgrad-stamp-test").write_text(f"{' '.join([nothing] * 4)} {tmp_path}\n")
+    for extra in ("test", "wheel"):
+        stamp = commands.parent / f".aclgrad-stamp-{extra}"
+        stamp.write_text(f"{' '.join([nothing] * 4)} {tmp_path}\n")
+    (tmp_path / "scripts/wheel.py").write_text("import sys\nprint('wheel.py', *sys.argv[1:])\n")
 
     def script(*words: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
@@ -973,8 +976,12 @@ def test_build_script_packs_instead_of_testing(tmp_path: Path) -> None:
     build, pack = done.stdout.splitlines()
     assert build.startswith("aclgrad build")
     assert pack.startswith("aclgrad package") and pack.endswith(f"--output {tmp_path}/dist")
-    assert "--soc Ascend310P3" in pack and "--vendor my-lab" in pack
-    assert "aclgrad test" in script().stdout
+    assert "--soc Ascend310P3" in pack and "--vendor my-lab" in pack and "--shipped" in pack
+    build, wheel, test = script().stdout.splitlines()
+    assert build.startswith("aclgrad build") and wheel == "wheel.py --of-build"
+    assert test.startswith("aclgrad test --shipped")
+    for words in (["--debug"], ["--ops", "softmax_grad"], ["--no-test"]):
+        assert "wheel.py" not in script(*words).stdout, words  # not the whole, or not optimised
     for words in (["--pkg", "--ops", "softmax_grad"], ["--vendor", "x"]):
         done = script(*words)
         assert done.returncode == 1 and "Next: " in done.stderr and not done.stdout
