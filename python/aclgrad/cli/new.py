@@ -19,7 +19,7 @@ from aclgrad.project.workspace.scaffold import Like, Shape, from_sources, new
 
 def new_command(
     name: Annotated[
-        str | None, typer.Argument(metavar="NAME", help="Of the operator, e.g. huber_grad.")
+        str | None, typer.Argument(metavar="NAME", help="Of the operator, e.g. my_op.")
     ] = None,
     folder: Annotated[
         Path | None, typer.Argument(metavar="[FOLDER]", help="Folder to write. [default: NAME]")
@@ -55,7 +55,7 @@ def new_command(
         )
         return
     if name is None:
-        raise ValueError("new: a name is missing. Next: aclgrad new huber_grad")
+        raise ValueError("new: a name is missing. Next: aclgrad new my_op")
     check_compilable((folder or Path(name)).resolve())
     made = new(name, folder, like, layout, editor=editor)
     for path in made.files:
