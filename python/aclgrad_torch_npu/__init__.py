@@ -14,8 +14,9 @@ from __future__ import annotations
 
 import importlib
 import os
+from typing import Any
 
-__all__ = ["complete", "install", "launches", "prepare", "summary"]
+__all__ = ["complete", "install", "launches", "prepare", "report", "summary"]
 
 
 def install() -> None:
@@ -50,6 +51,15 @@ def summary() -> dict[str, int]:
     from aclgrad_torch_npu import fallback
 
     return fallback.counts()
+
+
+def report(file: Any = None) -> dict[str, Any]:
+    """Print what ran, as a table: kernels and whether they were checked, findings, operators on the
+    CPU with the line that called them first. Returns the same as data for JSON.
+    """
+    from aclgrad_torch_npu import reports
+
+    return reports.report(file)
 
 
 def launches(op_type: str) -> int:

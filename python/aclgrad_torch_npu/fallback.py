@@ -16,7 +16,6 @@ import os
 import re
 import sys
 import threading
-import warnings
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, ValuesView
 from contextlib import ExitStack
@@ -25,7 +24,15 @@ from typing import Any
 
 import torch  # type: ignore[import-not-found,unused-ignore]
 
-from aclgrad_torch_npu import by_hand, random, simulator, wide
+from aclgrad_torch_npu import (
+    by_hand,
+    missing,
+    random,
+    reports,
+    second_derivatives,
+    simulator,
+    wide,
+)
 from aclgrad_torch_npu.host_tensors import host_alias, map_values, npu, on_npu, to_npu
 from aclgrad_torch_npu.operators import (
     foreign_packages,
@@ -44,6 +51,8 @@ _NOT_FOUND = re.compile(
     r"|OPS function error: (\w+), error code is 100024"
     # What only its road to operator types says, which no aclnn function would have led to.
     r"|(can not cast format when output is input)"
+    # Where it looks for one of several functions, and takes the others for an old CANN.
+    r"|(?:Get )?(aclnn\w+)? ?.*(?i:please (?:upgrade cann|update cann version))"
 )
 """How torch_npu says that there is no aclnn function or no operator type."""
 
@@ -57,16 +66,17 @@ _exchange = threading.RLock()
 _withdrawn: deque[Any] = deque(maxlen=4096)
 _operators: list[Operator] = []
 _calls: Counter[str] = Counter()
-_told: set[str] = set()
-
-
-class FallbackWarning(UserWarning):
-    """An operator without a kernel runs on the CPU."""
+_lines: dict[str, str] = {}  # where an operator was first called
 
 
 def counts() -> dict[str, int]:
     """Calls on the CPU by operator, most first."""
     return dict(_calls.most_common())
+
+
+def first_line(name: str) -> str:
+    """The program's line that first called an operator on the CPU, where one is known."""
+    return _lines.get(name, "")
 
 
 def mode() -> str:
@@ -192,7 +202,7 @@ class Operator:
                 found = _NOT_FOUND.search(str(error))
                 if found is None:
                     raise
-                what = found[1] or found[2] or "its functions"
+                what = found[1] or found[2] or found[4] or "its functions"
                 self._missing[dtype] = f"no installed package has {what}"
                 return None, self._missing[dtype]
             finally:
@@ -302,14 +312,34 @@ class Operator:
                 f"{self.name}: {why}, and {_VARIABLE} is error. Next: install a package that has it"
                 f" (aclgrad package), or {_VARIABLE}=warn to run it on the CPU"
             )
-        if chosen == "warn" and self.name not in _told:
-            _told.add(self.name)
-            warnings.warn(
-                f"{self.name} runs on the CPU: {why}. {_VARIABLE}=silent says nothing, =error stops"
-                " here",
-                FallbackWarning,
-                stacklevel=_user_level(),
+        if self.name in _lines:
+            return
+        _lines[self.name] = simulator.place(sys._getframe(1))
+        if chosen == "warn":
+            where = f"{_lines[self.name]}: " if _lines[self.name] else ""
+            print(
+                f"aclgrad: {where}{self.name} runs on the CPU: {why}. {_VARIABLE}=silent says"
+                " nothing, =error stops here",
+                file=sys.stderr,
             )
+
+
+class Missing(Operator):
+    """One overload of torch_npu's own that the CPU has not: only packages can have it."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run torch_npu's kernel, or say what is missing and where it is to be had."""
+        with _exchange:
+            self.withdraw()
+            try:
+                return self.op(*args, **kwargs)
+            except (RuntimeError, OSError) as error:
+                found = _NOT_FOUND.search(str(error))
+                if found is None and not isinstance(error, OSError):
+                    raise
+                raise NotImplementedError(missing.words(self.name, found, str(error))) from None
+            finally:
+                self.register()
 
 
 def _tensors(value: Any) -> Iterator[torch.Tensor]:
@@ -384,14 +414,6 @@ def _synchronous() -> bool:
     return os.environ.get("TASK_QUEUE_ENABLE") == "0"
 
 
-def _user_level() -> int:
-    """Frames between the warning and the first line outside of this package and of PyTorch."""
-    frame, level = sys._getframe(1), 1
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(simulator.LIBRARIES):
-        frame, level = frame.f_back, level + 1
-    return level
-
-
 def register() -> None:
     """Put an `Operator` in front of every operator that may lack what it needs."""
     if _operators:
@@ -406,28 +428,20 @@ def register() -> None:
         packet, _, overload = rest.partition(".")
         # torch_npu registers some names that nobody defines.
         op = getattr(getattr(getattr(torch.ops, space), packet, None), overload or "default", None)
-        if op is None or untouched(op) or (space == "npu" and by_hand.find(name) is None):
+        if op is None or untouched(op):
             continue
         own = name in owned
+        if space != "aten" and by_hand.find(name) is None:
+            if own and _synchronous() and name.removesuffix(".default") not in missing.COMPLETE:
+                _operators.append(Missing(op, own, name in composite))
+                _operators[-1].register()
+            continue
         if own and on_host(op) and not _synchronous():
             continue
         _operators.append(Operator(op, own, name in composite))
         _operators[-1].register()
-    atexit.register(_tell)
-
-
-def _tell() -> None:
-    """Say at exit what ran on the CPU."""
-    if not _calls or mode() != "warn":
-        return
-    total = sum(_calls.values())
-    most = ", ".join(f"{name} {count:,}" for name, count in _calls.most_common(8))
-    rest = f" and {len(_calls) - 8} more" if len(_calls) > 8 else ""
-    print(
-        f"aclgrad: {len(_calls)} operators without a kernel ran on the CPU, {total:,} calls:"
-        f" {most}{rest}",
-        file=sys.stderr,
-    )
+    second_derivatives.refuse(owned)
+    atexit.register(lambda: reports.at_exit(mode() != "warn"))
 
 
 if "torch_npu" in sys.modules:

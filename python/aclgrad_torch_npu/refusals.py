@@ -30,8 +30,18 @@ _SHARED = (
 )
 
 
+_ATB = (
+    "torch_npu's operators of ATB (_npu_reshape_and_cache, _npu_paged_attention, ...) need"
+    " libatb.so, which is not simulated. Next: the npu_ operators that do the same, such as"
+    " npu_scatter_pa_kv_cache and npu_fused_infer_attention_score"
+)
+
+
 def install() -> None:
     """Put the words where torch_npu would go on."""
+    atb: Any = importlib.import_module("torch_npu.op_plugin.atb._atb_ops")
+    if atb.NNAL_EX is not None:
+        atb._register_atb_extensions = _refuse(_ATB)
     graphs: Any = importlib.import_module("torch_npu.npu.graphs")
     graphs.NPUGraph.capture_begin = _refuse(_CAPTURE)
     profiler: Any = importlib.import_module("torch_npu.profiler.profiler")

@@ -15,6 +15,7 @@ from importlib.machinery import PathFinder
 from types import FrameType
 from typing import Any
 
+
 def _folder(package: str) -> str | None:
     spec = PathFinder.find_spec(package)  # not through `hook`, which asks this module
     return os.path.dirname(spec.origin) if spec and spec.origin else None

@@ -12,24 +12,32 @@ from __future__ import annotations
 from aclgrad_torch_npu.by_hand import (
     activations,
     arrays,
+    attention,
     boxes,
     casts,
+    experts,
     norms,
     optimizers,
     products,
+    quantized,
     random_masks,
+    rotations,
 )
 from aclgrad_torch_npu.by_hand.table import find, is_exact
 
 __all__ = [
     "activations",
     "arrays",
+    "attention",
     "boxes",
     "casts",
+    "experts",
     "find",
     "is_exact",
     "norms",
     "optimizers",
     "products",
+    "quantized",
     "random_masks",
+    "rotations",
 ]

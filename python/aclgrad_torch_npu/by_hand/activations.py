@@ -129,3 +129,36 @@ def _cross_entropy_with_max_sum(
         return loss, None
     shifted = vocab_parallel_logits.float() - logits_max[:, None]
     return loss, shifted.exp() / sum_exp_logits[:, None]
+
+
+@by_hand("npu::npu_clipped_swiglu")
+def _clipped_swiglu(
+    x: torch.Tensor,
+    *,
+    group_index: torch.Tensor | None = None,
+    dim: int = -1,
+    alpha: float = 1.702,
+    limit: float = 7.0,
+    bias: float = 1.0,
+    interleaved: bool = True,
+) -> torch.Tensor:
+    # The axes before dim are one, and so are dim and those behind it.
+    axis = dim % x.dim()
+    rows = x.reshape(*x.shape[:axis], -1).flatten(0, -2)
+    used = len(rows) if group_index is None else int(group_index.sum())
+    gate, line = (rows[:, ::2], rows[:, 1::2]) if interleaved else rows.chunk(2, -1)
+    gate, line = gate.clamp(max=limit), line.clamp(-limit, limit)
+    result = gate * torch.sigmoid(alpha * gate) * (line + bias)
+    result[used:] = 0
+    return result.reshape(*x.shape[:axis], x.shape[axis] // 2, *x.shape[axis + 1 :])
+
+
+@by_hand("npu::npu_geglu")
+def _geglu(
+    x: torch.Tensor, dim: int = -1, approximate: int = 1, activate_left: bool = False
+) -> tuple[torch.Tensor, torch.Tensor]:
+    line, gate = x.chunk(2, dim)
+    if activate_left:
+        line, gate = gate, line
+    activated = F.gelu(gate, approximate="tanh" if approximate == 1 else "none")
+    return line * activated, activated

@@ -70,7 +70,11 @@ def attend(
         scores = scores + shift.float()
     if hidden is not None:
         scores = scores.masked_fill(hidden, _NONE)
-    most = scores.amax(-1, keepdim=True) if scores.shape[-1] else scores.new_zeros(*scores.shape[:-1], 1)
+    most = (
+        scores.amax(-1, keepdim=True)
+        if scores.shape[-1]
+        else scores.new_zeros(*scores.shape[:-1], 1)
+    )
     if sink is not None:
         most = torch.maximum(most, sink.float().reshape(-1, 1, 1))
     most = most.masked_fill(most == _NONE, 0.0)
@@ -113,7 +117,9 @@ def _whole(batches: Sequence[torch.Tensor], layout: str) -> torch.Tensor:
 def _parts(values: torch.Tensor, ends: Sequence[int]) -> list[torch.Tensor]:
     """Batches of heads x rows x size of a tensor whose first axis has the rows of all batches."""
     begins = [0, *ends]
-    return [values[begin:end].transpose(0, 1) for begin, end in zip(begins, begins[1:], strict=False)]
+    return [
+        values[begin:end].transpose(0, 1) for begin, end in zip(begins, begins[1:], strict=False)
+    ]
 
 
 def _paged(
@@ -138,7 +144,7 @@ def _refuse(name: str, given: dict[str, Any], *words: str) -> None:
     found = [word for word in words if given.get(word) is not None]
     if found:
         raise NotImplementedError(
-            f"{name}: the formula on the CPU does not have {', '.join(found)}. Next: aclgrad build of"
+            f"{name}: the formula on the CPU lacks {', '.join(found)}. Next: aclgrad build of"
             " the public operator, docs/torch_npu.md"
         )
 
@@ -379,14 +385,33 @@ def _fusion_attention(
     sparse_mode: int = 0,
     **others: Any,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, int, int, int]:
-    _refuse("npu_fusion_attention", {**others, "padding_mask": padding_mask}, "padding_mask", "sink")
+    _refuse(
+        "npu_fusion_attention", {**others, "padding_mask": padding_mask}, "padding_mask", "sink"
+    )
     if keep_prob != 1:
         raise NotImplementedError("npu_fusion_attention: the formula has keep_prob 1 only")
     mask = Mask(atten_mask, sparse_mode, pre_tockens, next_tockens)
     result, most, total = _train(
-        query, key, value, head_num, input_layout, mask, scale, pse, actual_seq_qlen, actual_seq_kvlen
+        query,
+        key,
+        value,
+        head_num,
+        input_layout,
+        mask,
+        scale,
+        pse,
+        actual_seq_qlen,
+        actual_seq_kvlen,
     )
-    return result.contiguous().to(query.dtype), most.contiguous(), total.contiguous(), torch.empty(0), 0, 0, 0
+    return (
+        result.contiguous().to(query.dtype),
+        most.contiguous(),
+        total.contiguous(),
+        torch.empty(0),
+        0,
+        0,
+        0,
+    )
 
 
 @by_hand("npu::npu_fusion_attention_grad", exact=True)
@@ -413,7 +438,14 @@ def _fusion_attention_grad(
 
     def forward(*inputs: torch.Tensor) -> torch.Tensor:
         return _train(
-            *inputs, head_num, input_layout, mask, scale_value, pse, actual_seq_qlen, actual_seq_kvlen
+            *inputs,
+            head_num,
+            input_layout,
+            mask,
+            scale_value,
+            pse,
+            actual_seq_qlen,
+            actual_seq_kvlen,
         )[0]
 
     wide = [each.float() for each in (query, key, value)]
@@ -436,7 +468,7 @@ def _attention_update(
     return out, total if update_type == 1 else torch.empty(0)
 
 
-# --- caches in blocks ------------------------------------------------------------------------------
+# --- caches in blocks ---
 
 
 def _put(cache: torch.Tensor, slots: torch.Tensor, rows: torch.Tensor, mode: str | None) -> None:

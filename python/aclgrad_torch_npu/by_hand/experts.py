@@ -62,9 +62,7 @@ def _gating_top_k_softmax(
     x: torch.Tensor, finished: torch.Tensor | None = None, k: int = 1
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     softmax = torch.softmax(x.float(), -1)
-    y, chosen = (
-        part[..., :k] for part in softmax.sort(dim=-1, descending=True, stable=True)
-    )
+    y, chosen = (part[..., :k] for part in softmax.sort(dim=-1, descending=True, stable=True))
     chosen = chosen.int()
     if finished is not None:
         chosen = chosen.masked_fill(finished.unsqueeze(-1), x.shape[-1])
@@ -110,7 +108,10 @@ def _init_routing_v2(
         )
     k = expert_idx.shape[-1]
     flat = expert_idx.flatten().long()
-    first, last = tuple(active_expert_range) or (0, expert_num if expert_num > 0 else int(flat.max()) + 1)
+    first, last = tuple(active_expert_range) or (
+        0,
+        expert_num if expert_num > 0 else int(flat.max()) + 1,
+    )
     here = (flat >= first) & (flat < last)
     order = torch.where(here, flat, last).sort(stable=True).indices
     count = int(here.sum())
@@ -169,9 +170,17 @@ def _finalize_routing(
     drop_pad_mode: int | None = 0,
     k: int | None = 1,
 ) -> torch.Tensor:
-    each = scales.shape[1] if scales is not None else (experts.shape[1] if experts is not None else k or 1)
+    each = (
+        scales.shape[1]
+        if scales is not None
+        else (experts.shape[1] if experts is not None else k or 1)
+    )
     rows = row.numel() // each
-    place = row.long().reshape(each, rows).t() if drop_pad_mode in (None, 0, 1) else row.long().reshape(rows, each)
+    place = (
+        row.long().reshape(each, rows).t()
+        if drop_pad_mode in (None, 0, 1)
+        else row.long().reshape(rows, each)
+    )
     flat = expanded.float().reshape(-1, expanded.shape[-1])
     taken = flat[place.clamp(min=0)].masked_fill((place < 0).unsqueeze(-1), 0.0)
     if bias is not None and experts is not None:
@@ -223,7 +232,7 @@ def _token_permute(
     order = indices.flatten().sort(stable=True).indices
     place = torch.empty_like(order)
     place[order] = torch.arange(len(order))
-    count = len(order) if not num_out_tokens else num_out_tokens
+    count = num_out_tokens or len(order)
     if count < 0:
         count += len(order)
     return tokens[order[:count] // k], place.int()
@@ -295,7 +304,11 @@ def _grouped_matmul(
         if not values:
             return None
         if len(values) == len(matrices):
-            return values[group].squeeze(0) if values[group].dim() == 2 and len(values[group]) == 1 else values[group]
+            return (
+                values[group].squeeze(0)
+                if values[group].dim() == 2 and len(values[group]) == 1
+                else values[group]
+            )
         return values[0][group]
 
     results = []
@@ -327,7 +340,7 @@ _PRODUCTS = (torch.float16, torch.bfloat16, torch.float32, torch.int8)
 
 
 def _by_rows(values: torch.Tensor, matrix: torch.Tensor) -> torch.Tensor:
-    """Factors of a matrix: for its columns, or for its columns in each of several groups of rows."""
+    """Factors of a matrix: for its columns, or for those of each of several groups of rows."""
     wide = values.double()
     return wide if wide.dim() == 1 else wide.repeat_interleave(len(matrix) // len(wide), 0)
 

@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import torch  # type: ignore[import-not-found,unused-ignore]
 
+from aclgrad_torch_npu.by_hand.quantized import dtype_of, per_row, rounded
 from aclgrad_torch_npu.by_hand.table import by_hand
 
 
@@ -145,3 +147,109 @@ def _deep_norm(
     rstd = torch.rsqrt((total - mean).square().mean(axes, keepdim=True) + epsilon)
     result = (total - mean) * rstd * gamma.float() + beta.float()
     return mean, rstd, result.to(x.dtype)
+
+
+@by_hand("npu::npu_gemma_rms_norm", exact=True)
+def _gemma_rms_norm(
+    x: torch.Tensor, gamma: torch.Tensor, epsilon: float = 1e-6
+) -> tuple[torch.Tensor, torch.Tensor]:
+    return _normalized(x, gamma.float() + 1, epsilon)
+
+
+@by_hand("npu::npu_add_rms_norm_cast", exact=True)
+def _add_rms_norm_cast(
+    x1: torch.Tensor, x2: torch.Tensor, gamma: torch.Tensor, epsilon: float = 1e-6
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
+    total = x1.float() + x2.float()
+    wide, rstd = _normalized(total, gamma, epsilon)
+    return wide, wide.to(x1.dtype), rstd, total.to(x1.dtype)
+
+
+def _stepped(
+    y: torch.Tensor, scale: torch.Tensor, zero: torch.Tensor | None, dtype: Any, divide: bool
+) -> torch.Tensor:
+    result = y / scale.float() if divide else y * scale.float()
+    return rounded(result if zero is None else result + zero.float(), dtype_of(dtype, torch.int8))
+
+
+@by_hand("npu::npu_rms_norm_quant", exact=True)
+def _rms_norm_quant(
+    x: torch.Tensor,
+    gamma: torch.Tensor,
+    beta: torch.Tensor,
+    scale: torch.Tensor,
+    offset: torch.Tensor,
+    epsilon: float = 1e-6,
+    *,
+    dst_dtype: Any = None,
+) -> torch.Tensor:
+    y = _normalized(x.float(), gamma, epsilon)[0] + beta.float()
+    return _stepped(y, scale, offset, dst_dtype, divide=False)
+
+
+@by_hand("npu::npu_add_rms_norm_quant", exact=True)
+def _add_rms_norm_quant(
+    x1: torch.Tensor,
+    x2: torch.Tensor,
+    gamma: torch.Tensor,
+    scales1: torch.Tensor,
+    zero_points1: torch.Tensor | None,
+    beta: torch.Tensor | None = None,
+    scales2: torch.Tensor | None = None,
+    zero_points2: torch.Tensor | None = None,
+    *,
+    axis: int = -1,
+    epsilon: float = 1e-6,
+    div_mode: bool = True,
+    dst_type: Any = None,
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    total = x1.float() + x2.float()
+    y = _normalized(total, gamma, epsilon)[0]
+    if beta is not None:
+        y = y + beta.float()
+    second = torch.zeros(y.shape, dtype=dtype_of(dst_type, torch.int8))
+    if scales2 is not None:
+        second = _stepped(y, scales2, zero_points2, dst_type, div_mode)
+    return _stepped(y, scales1, zero_points1, dst_type, div_mode), second, total.to(x1.dtype)
+
+
+@by_hand("npu::npu_add_rms_norm_dynamic_quant", exact=True)
+def _add_rms_norm_dynamic_quant(
+    x1: torch.Tensor,
+    x2: torch.Tensor,
+    gamma: torch.Tensor,
+    *,
+    smooth_scale1: torch.Tensor | None = None,
+    smooth_scale2: torch.Tensor | None = None,
+    beta: torch.Tensor | None = None,
+    epsilon: float = 1e-6,
+    output_mask: Sequence[bool] | None = None,
+    y_dtype: Any = None,
+) -> tuple[torch.Tensor, ...]:
+    if dtype_of(y_dtype, torch.int8) != torch.int8 or output_mask:
+        raise NotImplementedError("npu_add_rms_norm_dynamic_quant: the formula has int8, no mask")
+    total = x1.float() + x2.float()
+    y = _normalized(total, gamma, epsilon)[0]
+    if beta is not None:
+        y = y + beta.float()
+    first = per_row(y if smooth_scale1 is None else y * smooth_scale1.float())
+    second = torch.zeros_like(first[0]), torch.zeros_like(first[1])
+    if smooth_scale2 is not None:
+        second = per_row(y * smooth_scale2.float())
+    return first[0], second[0], total.to(x1.dtype), first[1], second[1]
+
+
+@by_hand("npu::npu_add_layer_norm", exact=True)
+def _add_layer_norm(
+    x1: torch.Tensor,
+    x2: torch.Tensor,
+    gamma: torch.Tensor,
+    beta: torch.Tensor,
+    epsilon: float = 1e-5,
+    additional_output: bool = False,
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
+    total = x1.float() + x2.float()
+    mean = total.mean(-1, keepdim=True)
+    rstd = torch.rsqrt((total - mean).square().mean(-1, keepdim=True) + epsilon)
+    y = (total - mean) * rstd * gamma.float() + beta.float()
+    return y.to(x1.dtype), mean, rstd, total.to(x1.dtype)

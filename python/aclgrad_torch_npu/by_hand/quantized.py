@@ -424,9 +424,60 @@ def _quant_scatter_in_place(
 def scatter(
     values: torch.Tensor, indices: torch.Tensor, updates: torch.Tensor, axis: int
 ) -> torch.Tensor:
-    """Write each batch's update along an axis from its index on, or from a pair of batch and index."""
-    for update, index in zip(updates, indices.tolist(), strict=True):
-        batch, begin = index if isinstance(index, list) else (None, index)
-        target = values[len(updates) - 1 if batch is None else batch]
-        target.narrow(axis if axis < 0 else axis - 1, begin, update.shape[axis if axis < 0 else axis - 1]).copy_(update)
+    """Write each update along an axis, from the index of its batch on; an index may be a pair of
+    batch and begin.
+    """
+    axis = axis % values.dim() - 1
+    for batch, (update, index) in enumerate(zip(updates, indices.tolist(), strict=True)):
+        to, begin = index if isinstance(index, list) else (batch, index)
+        values[to].narrow(axis, begin, update.shape[axis]).copy_(update)
     return values
+
+
+@by_hand("npu::scatter_update_", exact=True)
+def _scatter_update_in_place(
+    values: torch.Tensor, indices: torch.Tensor, updates: torch.Tensor, axis: int
+) -> torch.Tensor:
+    return scatter(values, indices, updates, axis)
+
+
+@by_hand("npu::scatter_update", exact=True)
+def _scatter_update(
+    values: torch.Tensor, indices: torch.Tensor, updates: torch.Tensor, axis: int
+) -> torch.Tensor:
+    return scatter(values.clone(), indices, updates, axis)
+
+
+@by_hand("npu::npu_scatter_nd_update_", exact=True)
+def _scatter_nd_update_in_place(
+    values: torch.Tensor, indices: torch.Tensor, updates: torch.Tensor
+) -> torch.Tensor:
+    values[tuple(indices.long().unbind(-1))] = updates
+    return values
+
+
+@by_hand("npu::npu_scatter_nd_update", exact=True)
+def _scatter_nd_update(
+    values: torch.Tensor, indices: torch.Tensor, updates: torch.Tensor
+) -> torch.Tensor:
+    return _scatter_nd_update_in_place(values.clone(), indices, updates)
+
+
+@by_hand("npu::npu_top_k_top_p", exact=True)
+def _top_k_top_p(
+    logits: torch.Tensor, p: torch.Tensor | None = None, k: torch.Tensor | None = None
+) -> torch.Tensor:
+    values, order = logits.sort(-1, stable=True)
+    if k is not None:
+        place = (values.shape[-1] - k.long()).clamp(0, values.shape[-1] - 1).unsqueeze(-1)
+        values = values.masked_fill(values < values.gather(-1, place), float("-inf"))
+    if p is not None:
+        outside = values.float().softmax(-1).cumsum(-1) <= 1 - p.float().unsqueeze(-1)
+        outside[..., -1] = False
+        values = values.masked_fill(outside, float("-inf"))
+    return torch.empty_like(values).scatter_(-1, order, values)
+
+
+@by_hand("npu::npu_prefetch", exact=True)
+def _prefetch(x: torch.Tensor, dependency: torch.Tensor | None, size: int, offset: int = 0) -> None:
+    """Nothing: a cache has no meaning on the CPU."""
