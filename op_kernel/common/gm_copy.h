@@ -50,23 +50,22 @@ __aicore__ inline uint32_t ElementsToAlign(const GlobalTensor<T>& gm, uint64_t o
              : 0;
 }
 
-// Calls copy(element offset in GM, element offset in UB, params) for each DataCopyPad that the rows need. A gap counts
-// bytes in GM and blocks in UB; toUb says on which side of the copy GM is.
-template <typename T, bool toUb, typename Copy>
-__aicore__ inline void ForCopies(const Rows& rows, uint32_t pitch, const Copy& copy) {
-  const uint32_t ubGap =
-      rows.count > 1 ? (pitch - WholeBlocks<T>(rows.length)) / kBlockElements<T> : 0;
-  const uint32_t bytes = rows.length * static_cast<uint32_t>(sizeof(T));
-  const uint64_t gap = rows.count > 1 ? rows.distance * sizeof(T) - bytes : 0;
-  // No instruction can express a larger gap: there is one copy for each row then.
-  const uint32_t most = gap > kMaxGapBytes ? 1 : kMaxRowsPerCopy;
-  const uint32_t step = most == 1 ? 0 : static_cast<uint32_t>(gap);
-  for (uint32_t done = 0; done < rows.count; done += most) {
-    const uint16_t count = static_cast<uint16_t>(Min(rows.count - done, most));
-    const AscendC::DataCopyExtParams params(count, bytes, toUb ? step : ubGap, toUb ? ubGap : step,
-                                            0);
-    copy(done * rows.distance, done * pitch, params);
-  }
+// RowsAtOnce is how many rows one DataCopyPad moves: a single one where no instruction can express the gap behind it.
+template <typename T>
+__aicore__ inline uint32_t RowsAtOnce(const Rows& rows) {
+  const bool far = rows.count > 1 && (rows.distance - rows.length) * sizeof(T) > kMaxGapBytes;
+  return far ? 1 : kMaxRowsPerCopy;
+}
+
+// CopyOf describes a DataCopyPad of `count` rows. A gap counts bytes in GM and blocks in UB.
+template <typename T>
+__aicore__ inline AscendC::DataCopyExtParams CopyOf(const Rows& rows, uint32_t count,
+                                                    uint32_t pitch, bool toUb) {
+  const uint32_t gm =
+      count > 1 ? static_cast<uint32_t>((rows.distance - rows.length) * sizeof(T)) : 0;
+  const uint32_t ub = count > 1 ? (pitch - WholeBlocks<T>(rows.length)) / kBlockElements<T> : 0;
+  return {static_cast<uint16_t>(count), rows.length * static_cast<uint32_t>(sizeof(T)),
+          toUb ? gm : ub, toUb ? ub : gm, 0};
 }
 
 // Copies `length` elements at once, of which the first comes to lie on element `lead` of a block in UB. Zeros fill the block
@@ -95,31 +94,6 @@ __aicore__ inline void CopyRowIn(const LocalTensor<T>& dst, const GlobalTensor<T
   CopyRowOnce(dst[lead + first], src, offset + first, length - first, 0, true);
 }
 
-template <typename T>
-struct RowsIn {
-  const LocalTensor<T>& dst;
-  const GlobalTensor<T>& src;
-  uint64_t offset;
-  AscendC::DataCopyPadExtParams<T> pad;
-
-  __aicore__ inline void operator()(uint64_t gm, uint32_t ub,
-                                    const AscendC::DataCopyExtParams& params) const {
-    AscendC::DataCopyPad(dst[ub], src[offset + gm], params, pad);
-  }
-};
-
-template <typename T>
-struct RowsOut {
-  const GlobalTensor<T>& dst;
-  const LocalTensor<T>& src;
-  uint64_t offset;
-
-  __aicore__ inline void operator()(uint64_t gm, uint32_t ub,
-                                    const AscendC::DataCopyExtParams& params) const {
-    AscendC::DataCopyPad(dst[offset + gm], src[ub], params);
-  }
-};
-
 // Copies rows, which lie `pitch` elements apart in UB, at least WholeBlocks. Zeros fill the last block of each.
 template <typename T>
 __aicore__ inline void CopyIn(const LocalTensor<T>& dst, const GlobalTensor<T>& src,
@@ -131,13 +105,22 @@ __aicore__ inline void CopyIn(const LocalTensor<T>& dst, const GlobalTensor<T>& 
   }
   const uint8_t behind = static_cast<uint8_t>(WholeBlocks<T>(joined.length) - joined.length);
   const AscendC::DataCopyPadExtParams<T> pad(true, 0, behind, static_cast<T>(0));
-  ForCopies<T, true>(joined, pitch, RowsIn<T>{dst, src, offset, pad});
+  const uint32_t most = RowsAtOnce<T>(joined);
+  for (uint32_t done = 0; done < joined.count; done += most) {
+    AscendC::DataCopyPad(dst[done * pitch], src[offset + done * joined.distance],
+                         CopyOf<T>(joined, Min(joined.count - done, most), pitch, true), pad);
+  }
 }
 
 template <typename T>
 __aicore__ inline void CopyOut(const GlobalTensor<T>& dst, uint64_t offset,
                                const LocalTensor<T>& src, const Rows& rows, uint32_t pitch) {
-  ForCopies<T, false>(Joined(rows, pitch), pitch, RowsOut<T>{dst, src, offset});
+  const Rows joined = Joined(rows, pitch);
+  const uint32_t most = RowsAtOnce<T>(joined);
+  for (uint32_t done = 0; done < joined.count; done += most) {
+    AscendC::DataCopyPad(dst[offset + done * joined.distance], src[done * pitch],
+                         CopyOf<T>(joined, Min(joined.count - done, most), pitch, false));
+  }
 }
 
 // The next four functions do less than those of legacy.h, or nothing: lanes that pad a row hold
