@@ -7,6 +7,9 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
+import subprocess
+import sys
 from datetime import date
 from pathlib import Path
 
@@ -151,3 +154,21 @@ def test_a_wrong_entry_is_refused(was: str, becomes: str, match: str, tmp_path: 
     assert was in GOOD
     with pytest.raises(ValueError, match=match):
         entry(GOOD.replace(was, becomes), tmp_path)
+
+
+def test_a_shell_completes_commands_and_options() -> None:
+    def completed(*words: str) -> list[str]:
+        environment = {
+            **os.environ,
+            "_ACLGRAD_COMPLETE": "complete_bash",
+            "COMP_WORDS": " ".join(("aclgrad", *words)),
+            "COMP_CWORD": str(len(words)),
+        }
+        code = "import sys; sys.argv[0] = 'aclgrad'; from aclgrad.cli import main; main()"
+        done = subprocess.run(
+            [sys.executable, "-c", code], env=environment, capture_output=True, text=True
+        )
+        return done.stdout.split()
+
+    assert completed("te") == ["test"]
+    assert completed("test", "--last") == ["--last-failed"]
