@@ -19,7 +19,7 @@ from test_wheel import installed, pytestmark, wheel
 __all__ = ["installed", "pytestmark", "wheel"]  # fixtures
 
 ROOT = Path(__file__).resolve().parents[2]
-PLAIN = re.compile(r"^```\n(.*?)^```$", re.M | re.S)
+FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```$", re.M | re.S)
 OF_CHECKOUT = ("scripts/build.sh", "source .venv/bin/activate")
 """What brings aclgrad into an environment: here the wheel does."""
 
@@ -27,7 +27,9 @@ OF_CHECKOUT = ("scripts/build.sh", "source .venv/bin/activate")
 def scripts(page: str) -> list[str]:
     """The command blocks of a page, without what installs aclgrad."""
     found = []
-    for body in PLAIN.findall((ROOT / page).read_text()):
+    for language, body in FENCE.findall((ROOT / page).read_text()):
+        if language:
+            continue
         lines = [line for line in body.splitlines() if not line.startswith(OF_CHECKOUT)]
         if lines and not lines[0].startswith("error["):
             found.append("\n".join(lines))
