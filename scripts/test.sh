@@ -1,18 +1,21 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Sets up the environment, builds, runs the tests: with --all those of tests/journeys.txt too, with --quick those of
-# tests/quick.txt alone. Arguments go to pytest: scripts/test.sh tests/null -k naming
+# tests/quick.txt alone, with --sanitize those of tests/sim on an instrumented build. Arguments go to pytest:
+# scripts/test.sh tests/null -k naming
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 if [[ ${1:-} == --help || ${1:-} == -h ]]; then
-  echo "Usage: scripts/test.sh [--all] [--torch] [--quick] [pytest arguments]"
+  echo "Usage: scripts/test.sh [--all] [--torch] [--quick] [--sanitize address|thread] [pytest arguments]"
   echo
   echo "Sets up .venv, builds, runs the tests (or those named)."
   echo
   echo "  --all    those of tests/journeys.txt too, which build whole projects, wheels and installers: what CI does"
   echo "  --torch  install torch first, the tests' second oracle"
   echo "  --quick  what tests/quick.txt lists, between two edits: under a minute on two cores, after the build"
+  echo "  --sanitize address|thread  on a build of its own with AddressSanitizer and UBSan, or with ThreadSanitizer: tests/sim"
+  echo "           but the journeys, with --quick what tests/sanitized.txt lists, or the tests named"
   echo
   echo "The project's own options for pytest:"
   echo "  --device sim|npu  where operators run: with npu the tests that are marked on_board, of the installed package"
@@ -21,16 +24,28 @@ if [[ ${1:-} == --help || ${1:-} == -h ]]; then
   exit 0
 fi
 
-want_torch=0 want_journeys=0 selection=()
+want_torch=0 want_journeys=0 want_quick=0 sanitizer="" selection=()
 listed() { sed '/^#/d; /^$/d' "$root/tests/$1"; }
-while [[ ${1:-} == --torch || ${1:-} == --quick || ${1:-} == --all ]]; do
+while [[ ${1:-} == --torch || ${1:-} == --quick || ${1:-} == --all || ${1:-} == --sanitize* ]]; do
   case $1 in
     --torch) want_torch=1 ;;
     --all) want_journeys=1 ;;
-    --quick) mapfile -t selection < <(listed quick.txt) ;;
+    --quick) want_quick=1 ;;
+    --sanitize) sanitizer=${2:-nothing} && shift "$(($# > 1))" ;;
+    --sanitize=*) sanitizer=${1#*=} ;;
   esac
   shift
 done
+[[ -z $sanitizer || $sanitizer == address || $sanitizer == thread ]] ||
+  fail "--sanitize: got $sanitizer, want address or thread. Next: scripts/test.sh --help"
+if ((want_quick)) && [[ -n $sanitizer ]]; then
+  mapfile -t selection < <(listed sanitized.txt)
+elif ((want_quick)); then
+  mapfile -t selection < <(listed quick.txt)
+elif [[ -n $sanitizer && " $*" != *" tests/"* ]]; then
+  mapfile -t selection < <(listed journeys.txt | sed 's/^/--ignore=/')
+  selection+=(tests/sim)
+fi
 on_board=0
 [[ " $* " == *" --device npu "* || " $* " == *" --device=npu "* ]] && on_board=1
 # Who names tests gets them.
@@ -48,7 +63,17 @@ if ((want_torch)) && ! "$venv/bin/python" -I -c 'import torch' 2>/dev/null; then
   echo "installing torch, the second oracle of the tests"
   install_torch || fail "pip could not install torch. Next: read the message above, or leave --torch out"
 fi
-((on_board)) || "$venv/bin/aclgrad" build
+instrumented=()
+if [[ -n $sanitizer ]]; then
+  ops=()
+  ((!want_quick)) || ops=(softmax_grad)
+  "$venv/bin/aclgrad" build "${ops[@]}" --sanitize "$sanitizer"
+  instrumented=("$venv/bin/python" -I -m aclgrad.project.sanitize "$sanitizer")
+  # Tests end processes whose threads are at work, and fork them; the simulator has a handler of its own for memory that is not there.
+  export TSAN_OPTIONS=handle_segv=0:report_thread_leaks=0:die_after_fork=0
+elif ((!on_board)); then
+  "$venv/bin/aclgrad" build
+fi
 cd "$root"
 # Neighbours stay together, as they share what their module sets up; who has nothing left takes from the others.
-exec "$venv/bin/python" -m pytest -n auto --dist worksteal "${selection[@]}" "$@"
+exec "${instrumented[@]}" "$venv/bin/python" -m pytest -n auto --dist worksteal "${selection[@]}" "$@"

@@ -47,8 +47,9 @@ def test_unknown_words(words: Sequence[str], says: str) -> None:
     assert says in done.stderr, done.stderr
 
 
-def test_the_script_refuses_unknown_words_before_it_installs() -> None:
-    done = call("bash", ROOT / "scripts/fuzz.sh", "--sanitize=memory")
+@pytest.mark.parametrize("script", ["fuzz.sh", "test.sh"])
+def test_the_script_refuses_unknown_words_before_it_installs(script: str) -> None:
+    done = call("bash", ROOT / "scripts" / script, "--sanitize=memory")
     assert done.returncode == 1 and not done.stdout
     assert "--sanitize: got memory, want address or thread" in done.stderr
 
