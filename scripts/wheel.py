@@ -19,6 +19,8 @@ import zipfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from aclgrad.common.files import write
+
 ROOT = Path(__file__).resolve().parent.parent
 MOST_BYTES = 12_000_000
 _TOOLS = Path(sys.executable).parent
@@ -155,10 +157,10 @@ def wheels(
 def _sum_of(toolkit: Path) -> str:
     """The sum of the names and the content of all that goes into the wheel of this checkout."""
     parts = [toolkit, ROOT / "python"]
-    files = [ROOT / name for name in ("pyproject.toml", "README.md", "CMakeLists.txt")]
-    files += [path for part in parts for path in part.rglob("*") if path.suffix != ".pyc"]
+    paths = [ROOT / name for name in ("pyproject.toml", "README.md", "CMakeLists.txt")]
+    paths += [path for part in parts for path in part.rglob("*") if path.suffix != ".pyc"]
     found = hashlib.sha256()
-    for path in sorted(files):
+    for path in sorted(paths):
         if path.is_file():
             data = path.read_bytes()
             found.update(f"{path.relative_to(ROOT)}\0{len(data)}\0".encode())
@@ -185,7 +187,7 @@ def of_checkout(output: Path) -> Path | None:
             other.unlink()
         output.mkdir(parents=True, exist_ok=True)
         packed = Path(shutil.move(made, output / made.name))
-    record.write_text(f"{content} {hashlib.sha256(packed.read_bytes()).hexdigest()}\n")
+    write(record, f"{content} {hashlib.sha256(packed.read_bytes()).hexdigest()}\n", "wheel")
     return packed
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -35,4 +36,7 @@ def test_script_reads_them() -> None:
 
 
 def test_ci_leaves_nothing_out() -> None:
-    assert "scripts/test.sh --all --torch" in (ROOT / ".ci" / "run").read_text()
+    script = (ROOT / ".ci" / "run").read_text()
+    assert 'ACLGRAD_WERROR=1 scripts/test.sh "$@"' in script
+    (whole,) = re.findall(r"^  all\)\n(.*?)^    ;;\n", script, re.DOTALL | re.MULTILINE)
+    assert whole.splitlines()[-1] == "    tests --all --torch"

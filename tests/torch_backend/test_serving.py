@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operators of serving engines: formulas on the CPU against references in float64, written apart."""
+"""Operators of serving engines: formulas on the CPU against references in float64."""
 
 from __future__ import annotations
 
@@ -111,7 +111,8 @@ MOSTLY_EXACT: dict[str, Case] = {
     ),
     "quant_matmul": (
         lambda: torch_npu.npu_quant_matmul(
-            dev(A, torch.int8), dev(B, torch.int8), dev(np.full(5, 0.01)), offset=dev(np.full(5, 2.0))
+            dev(A, torch.int8), dev(B, torch.int8), dev(np.full(5, 0.01)),
+            offset=dev(np.full(5, 2.0)),
         ),
         lambda: i8(A @ B * 0.01 + 2),
     ),
@@ -146,7 +147,8 @@ MOSTLY_EXACT: dict[str, Case] = {
     ),
     "swiglu_quant": (
         lambda: torch_npu.npu_swiglu_quant(
-            dev(X), smooth_scales=dev(SCALES[:, :4]), group_index=dev(ENDS, torch.int32), quant_mode=1
+            dev(X), smooth_scales=dev(SCALES[:, :4]), group_index=dev(ENDS, torch.int32),
+            quant_mode=1,
         )[0],
         lambda: quantised(X[:, :4] * silu(X[:, 4:]) * of_group(SCALES[:, :4]))[0],
     ),
@@ -188,7 +190,10 @@ MOSTLY_EXACT: dict[str, Case] = {
             quantised(rms(X + Y) * SMOOTH)[1], quantised(rms(X + Y) * BETA)[1],
         ),
     ),
-    "gemma_rms_norm": (lambda: torch_npu.npu_gemma_rms_norm(dev(X), dev(GAMMA)), lambda: rms(X, GAMMA + 1)),
+    "gemma_rms_norm": (
+        lambda: torch_npu.npu_gemma_rms_norm(dev(X), dev(GAMMA)),
+        lambda: rms(X, GAMMA + 1),
+    ),
     "add_rms_norm_cast": (
         lambda: torch_npu.npu_add_rms_norm_cast(dev(X), dev(Y), dev(GAMMA)),
         lambda: (rms(X + Y), rms(X + Y), None, X + Y),
@@ -210,7 +215,8 @@ MOSTLY_EXACT: dict[str, Case] = {
     ),
     "interleave_rope": (
         lambda: torch_npu.npu_interleave_rope(
-            dev(X.reshape(1, 2, 3, 8)), dev(Y[:3].reshape(1, 1, 3, 8)), dev(Y[3:].reshape(1, 1, 3, 8))
+            dev(X.reshape(1, 2, 3, 8)), dev(Y[:3].reshape(1, 1, 3, 8)),
+            dev(Y[3:].reshape(1, 1, 3, 8)),
         ),
         lambda: _half_turn(_sorted_pairs(X.reshape(1, 2, 3, 8)), Y[:3], Y[3:]),
     ),
@@ -253,8 +259,8 @@ MOSTLY_EXACT: dict[str, Case] = {
     ),
     "moe_init_routing_v2": (
         lambda: torch_npu.npu_moe_init_routing_v2(
-            dev(X), dev(EXPERTS, torch.int32), active_num=12, expert_num=3, expert_tokens_num_type=1,
-            expert_tokens_num_flag=True, active_expert_range=[0, 3], quant_mode=1, row_idx_type=0,
+            dev(X), dev(EXPERTS, torch.int32), active_num=12, expert_num=3,
+            expert_tokens_num_type=1, expert_tokens_num_flag=True, active_expert_range=[0, 3], quant_mode=1, row_idx_type=0,
         ),
         lambda: _routed_v2(),
     ),
@@ -264,7 +270,8 @@ MOSTLY_EXACT: dict[str, Case] = {
     ),
     "moe_finalize_routing": (
         lambda: torch_npu.npu_moe_finalize_routing(
-            dev(np.concatenate([X, Y])), dev(Y), None, dev(SCALES), dev(GAMMA[:2] * np.ones((6, 2))),
+            dev(np.concatenate([X, Y])), dev(Y), None, dev(SCALES),
+            dev(GAMMA[:2] * np.ones((6, 2))),
             dev(np.arange(12)[::-1].copy(), torch.int32), dev(EXPERTS, torch.int32),
         ),
         lambda: Y + sum(
@@ -273,7 +280,9 @@ MOSTLY_EXACT: dict[str, Case] = {
         ),
     ),
     "moe_re_routing": (
-        lambda: torch_npu.npu_moe_re_routing(dev(X, torch.float16), dev([[1, 2], [2, 1]], torch.int32))[2:],
+        lambda: torch_npu.npu_moe_re_routing(
+            dev(X, torch.float16), dev([[1, 2], [2, 1]], torch.int32)
+        )[2:],
         lambda: [np.array([0, 3, 4, 1, 2, 5]), np.array([3, 3])],
     ),
     "moe_token_permute": (
@@ -305,7 +314,10 @@ MOSTLY_EXACT: dict[str, Case] = {
             group_list=dev([2, 0, 4], torch.int64), group_list_type=1, split_item=3, group_type=0,
             output_dtype=torch.float16,
         )[0].float()],
-        lambda: [(np.concatenate([A[:2] @ B, A[2:] @ (B - 1)]) * 2**-12 * GAMMA[:ROWS, None]).astype(np.float16)],
+        lambda: [
+            (np.concatenate([A[:2] @ B, A[2:] @ (B - 1)]) * 2**-12 * GAMMA[:ROWS, None])
+            .astype(np.float16)
+        ],
     ),
     "scatter_nd_update": (
         lambda: torch_npu.npu_scatter_nd_update(dev(X), dev([[4], [1]], torch.int32), dev(Y[:2])),
@@ -313,12 +325,17 @@ MOSTLY_EXACT: dict[str, Case] = {
     ),
     "scatter_update": (
         lambda: torch_npu.scatter_update(
-            dev(np.zeros((2, 1, 6, 8))), dev([1, 3], torch.int64), dev(X[:4].reshape(2, 1, 2, 8)), -2
+            dev(np.zeros((2, 1, 6, 8))), dev([1, 3], torch.int64),
+            dev(X[:4].reshape(2, 1, 2, 8)), -2,
         ),
         lambda: _scattered(np.zeros((2, 1, 6, 8)), X[:4].reshape(2, 1, 2, 8)),
     ),
     "top_k_top_p": (
-        lambda: torch.isinf(torch_npu.npu_top_k_top_p(dev(X), dev(np.full(6, 0.7)), dev(np.full(6, 5), torch.int32))),
+        lambda: torch.isinf(
+            torch_npu.npu_top_k_top_p(
+                dev(X), dev(np.full(6, 0.7)), dev(np.full(6, 5), torch.int32)
+            )
+        ),
         lambda: _outside(0.7, 5),
     ),
 }  # fmt: skip

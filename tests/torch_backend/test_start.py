@@ -88,7 +88,7 @@ def test_a_python_without_aclgrad(step: Path, tmp_path: Path) -> None:
         env={**changed, "PYTHONPATH": f"{changed['PYTHONPATH']}:{extra}:{links}"},
     )  # fmt: skip
     assert done.returncode == 0 and "grad True" in done.stdout, done.stderr
-    assert "operators without a kernel" in done.stderr or os.environ.get("ACLGRAD_TORCH_FALLBACK")
+    assert "what ran" in done.stderr or os.environ.get("ACLGRAD_TORCH_FALLBACK")
 
 
 def test_explicit_import_first(program: Program) -> None:
@@ -142,6 +142,15 @@ def test_cpu_functions_without_a_device(tmp_path: Path) -> None:
 def test_doctor() -> None:
     done = run(sys.executable, "-m", "aclgrad", "doctor")
     assert "torch_npu: 2.13.0" in done.stdout, done.stdout
+
+
+def test_doctor_of_another_python(tmp_path: Path) -> None:
+    """Of the Python that the environment was made from, which has no torch."""
+    base = str(Path(sys.base_prefix) / "bin" / "python3")
+    done = run(sys.executable, "-m", "aclgrad", "doctor", "--python", base)
+    assert f"python of torch: {base}" in done.stdout and "torch_npu" not in done.stdout
+    done = run(sys.executable, "-m", "aclgrad", "doctor", "--python", str(tmp_path))
+    assert done.returncode == 1 and "doctor --python PATH/bin/python" in done.stdout
 
 
 def test_version_pair_is_stated() -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -13,11 +14,20 @@ from aclgrad.cli.common import OUT
 from aclgrad.cli.options import Device, DeviceName, Json
 
 
-def doctor_command(device: Device = DeviceName.sim, as_json: Json = False) -> None:
+def doctor_command(
+    device: Device = DeviceName.sim,
+    python: Annotated[
+        str,
+        typer.Option(
+            "--python", metavar="PATH", help="The Python whose torch and torch_npu to look at."
+        ),
+    ] = sys.executable,
+    as_json: Json = False,
+) -> None:
     """Check compiler, libraries, package, SoC and environment; name the fix for each problem."""
     from aclgrad.cli.installation import examine
 
-    findings = examine(device.value)
+    findings = examine(device.value, python)
     problems = [finding for finding in findings if finding.status == "problem"]
     if as_json:
         print(

@@ -15,7 +15,6 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
-from importlib import metadata
 from pathlib import Path
 
 from aclgrad import __version__
@@ -56,15 +55,15 @@ _PACKAGE = Path(__file__).parents[1]
 _LOAD = "import ctypes,sys; [ctypes.CDLL(p, mode=ctypes.RTLD_GLOBAL) for p in sys.argv[1:]]"
 
 
-def examine(device: str = "sim") -> list[DoctorLine]:
-    """Return all findings. Loads libraries in a child process only."""
+def examine(device: str = "sim", python: str = sys.executable) -> list[DoctorLine]:
+    """Return all findings. Loads libraries in a child process only. ``python``: whose PyTorch."""
     own = npu.findings() if device == "npu" else _soc()
     return [
         *_python(),
         *_build_tools(),
         *libraries(device),
         *own,
-        *_torch(),
+        *_torch(python),
         *_of_exec(),
         *_extras(),
         *_cache(),
@@ -314,12 +313,36 @@ def _digest(path: Path) -> str:
         return ""
 
 
-def _torch() -> Iterator[DoctorLine]:
+_VERSIONS = """
+import json
+from importlib import metadata
+found = {}
+for name in ("torch", "torch_npu"):
+    try:
+        found[name] = metadata.version(name)
+    except metadata.PackageNotFoundError:
+        pass
+print(json.dumps(found))
+"""
+
+
+def _run_python(python: str, script: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [python, "-I", "-c", script], capture_output=True, text=True, timeout=120, check=False
+    )
+
+
+def _torch(python: str) -> Iterator[DoctorLine]:
     """PyTorch and its NPU backend: whether the two fit, and what import torch would load."""
-    found: dict[str, str] = {}
-    for name in ("torch", "torch_npu"):
-        with suppress(metadata.PackageNotFoundError):
-            found[name] = metadata.version(name)
+    try:
+        done = _run_python(python, _VERSIONS)
+        found: dict[str, str] = json.loads(done.stdout)
+    except (OSError, ValueError, subprocess.TimeoutExpired) as error:
+        fix = "name the Python of an environment: aclgrad doctor --python PATH/bin/python"
+        yield DoctorLine("torch", f"{python} does not say what it has ({error})", "problem", fix)
+        return
+    if python != sys.executable:
+        yield DoctorLine("python of torch", python)
     if "torch" in found:
         yield DoctorLine("torch", found["torch"])
     if "torch_npu" not in found:
@@ -330,7 +353,7 @@ def _torch() -> Iterator[DoctorLine]:
     if wanted is None or base == wanted[0]:
         yield DoctorLine("torch_npu", f"{backend}, which fits torch {base}")
     else:
-        fix = f"{sys.executable} -m pip install torch=={wanted[0]}"
+        fix = f"{python} -m pip install torch=={wanted[0]}"
         yield DoctorLine(
             "torch_npu", f"{backend} wants torch {wanted[0]}, not {base}", "problem", fix
         )
@@ -345,13 +368,7 @@ def _torch() -> Iterator[DoctorLine]:
         " if line.endswith('/libascendcl.so')})]))"
     )
     try:
-        done = subprocess.run(
-            [sys.executable, "-I", "-c", script],
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
+        done = _run_python(python, script)
     except subprocess.TimeoutExpired:
         yield DoctorLine(
             "import torch", "does not end", "problem", "aclgrad exec -- python PROGRAM"

@@ -238,7 +238,7 @@ def _token_permute(
     return tokens[order[:count] // k], place.int()
 
 
-@by_hand("npu::npu_moe_token_unpermute", "npu::_npu_moe_token_unpermute", exact=True)
+@by_hand("npu::npu_moe_token_unpermute", exact=True)
 def _token_unpermute(
     permuted: torch.Tensor,
     indices: torch.Tensor,
@@ -256,6 +256,13 @@ def _token_unpermute(
     if probs is not None:
         rows = rows * probs.float().unsqueeze(-1)
     return rows.sum(1).to(permuted.dtype)
+
+
+@by_hand("npu::_npu_moe_token_unpermute", exact=True)
+def _token_unpermute_for_autograd(
+    permuted: torch.Tensor, *args: Any, **kwargs: Any
+) -> tuple[torch.Tensor, torch.Tensor]:
+    return _token_unpermute(permuted, *args, **kwargs), permuted
 
 
 _ACTIVATIONS: dict[int, Any] = {

@@ -467,7 +467,7 @@ def _scatter_nd_update(
 def _top_k_top_p(
     logits: torch.Tensor, p: torch.Tensor | None = None, k: torch.Tensor | None = None
 ) -> torch.Tensor:
-    values, order = logits.sort(-1, stable=True)
+    values, order = torch.sort(logits, dim=-1, stable=True)
     if k is not None:
         place = (values.shape[-1] - k.long()).clamp(0, values.shape[-1] - 1).unsqueeze(-1)
         values = values.masked_fill(values < values.gather(-1, place), float("-inf"))
