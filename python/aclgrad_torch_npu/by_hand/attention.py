@@ -437,8 +437,11 @@ def _fusion_attention_grad(
     mask = Mask(atten_mask, sparse_mode, pre_tockens, next_tockens)
 
     def forward(*inputs: torch.Tensor) -> torch.Tensor:
+        queries, keys, values = inputs
         return _train(
-            *inputs,
+            queries,
+            keys,
+            values,
             head_num,
             input_layout,
             mask,

@@ -372,7 +372,8 @@ def _rows_of_groups(
         return x
     if sizes is None:
         raise RuntimeError(f"npu_grouped_matmul: {len(x)} x for {count} weights want a group_list")
-    return x[0][: sum(sizes)].split(sizes)
+    parts: Sequence[torch.Tensor] = x[0][: sum(sizes)].split(sizes)
+    return parts
 
 
 def _by_columns(

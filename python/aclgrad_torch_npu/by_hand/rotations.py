@@ -83,12 +83,12 @@ def _mrope(
         torch.cat([each, each], -1) if mode == "half" else each.repeat_interleave(2, -1)
         for each in (cos, sin)
     ]
-    factors = [each.unsqueeze(1) for each in both]
-    size = factors[0].shape[-1]
+    cosine, sine = (each.unsqueeze(1) for each in both)
+    size = cosine.shape[-1]
 
     def turned(x: torch.Tensor) -> torch.Tensor:
         heads = x.reshape(len(x), -1, head_size)
-        first = _turned(heads[..., :size], *factors, mode).to(x.dtype)
+        first = _turned(heads[..., :size], cosine, sine, mode).to(x.dtype)
         return torch.cat([first, heads[..., size:]], -1).reshape(x.shape)
 
     return turned(query), turned(key)
