@@ -119,7 +119,8 @@ class Run:
         rows = self.track(items, len(chosen), "cliffs")
         self.failures += [row["error"] for row in rows if "error" in row]
         figures = {row["case"]: row for row in rows}
-        self.add("cliffs", rows, tables.cliffs(list(cliffs.find(sweeps, figures)), len(chosen)))
+        found, steepest = list(cliffs.find(sweeps, figures)), cliffs.steepest(sweeps, figures)
+        self.add("cliffs", rows, tables.cliffs(found, steepest, len(chosen)))
 
     def host(self) -> None:
         """Processor time and memory, against the limits."""

@@ -13,8 +13,8 @@ from driver.cases import Case
 STEEP = 1.25  # time per byte by that of the length before
 
 # Every length up to the first, then those on both sides of each multiple of 8, up to the second.
-ROWS = (144, 336)
-COLUMNS = 72
+ROWS = (80, 264)
+COLUMNS = 40
 ELEMENTS = 1 << 21
 
 
@@ -50,17 +50,35 @@ def sweeps() -> dict[str, list[tuple[int, Case]]]:
     return found
 
 
-def find(
-    sweep: Mapping[str, Sequence[tuple[int, Case]]], figures: Mapping[str, Mapping[str, Any]]
-) -> Iterator[Cliff]:
+Figures = Mapping[str, Mapping[str, Any]]
+
+
+def steps(
+    sweep: Sequence[tuple[int, Case]], figures: Figures
+) -> tuple[dict[int, float], list[tuple[float, int, int]]]:
+    """Microseconds per element by length, and what each length takes by the one before it."""
+    by_byte = {
+        length: figures[case.key]["us"] / case.size
+        for length, case in sweep
+        if "us" in figures.get(case.key, {})
+    }
+    return by_byte, [(by_byte[to] / by_byte[at], at, to) for at, to in pairwise(by_byte)]
+
+
+def steepest(sweeps: Mapping[str, Sequence[tuple[int, Case]]], figures: Figures) -> list[str]:
+    """The largest step of each sweep, a cliff or not."""
+    found = ((name, steps(sweep, figures)[1]) for name, sweep in sweeps.items())
+    largest = ((name, max(there)) for name, there in found if there)
+    return [f"{name} {jump:.2f} ({at} to {to})" for name, (jump, at, to) in largest]
+
+
+def find(sweeps: Mapping[str, Sequence[tuple[int, Case]]], figures: Figures) -> Iterator[Cliff]:
     """Steps up of more than ``STEEP``, at lengths that a longer one undercuts by as much."""
-    for name, cases in sweep.items():
-        there = [(length, case) for length, case in cases if "us" in figures.get(case.key, {})]
-        by_byte = {length: figures[case.key]["us"] / case.size for length, case in there}
-        for (before, case_before), (length, case) in pairwise(there):
-            jump = by_byte[length] / by_byte[before]
+    for name, sweep in sweeps.items():
+        by_byte, found = steps(sweep, figures)
+        us = {length: figures[case.key].get("us", 0.0) for length, case in sweep}
+        for jump, before, length in found:
             longer = [other for other in by_byte if other > length]
             least = min(longer, key=lambda other: by_byte[other], default=length)
             if jump > STEEP and by_byte[length] > STEEP * by_byte[least]:
-                us, us_before = figures[case.key]["us"], figures[case_before.key]["us"]
-                yield Cliff(name, length, us, before, us_before, jump, least)
+                yield Cliff(name, length, us[length], before, us[before], jump, least)

@@ -201,7 +201,7 @@ def below(groups: Sequence[CaseClass], rows: Sequence[Row]) -> Table:
     )
 
 
-def cliffs(found: Sequence[Cliff], lengths: int) -> Table:
+def cliffs(found: Sequence[Cliff], steepest: Sequence[str], lengths: int) -> Table:
     """Lengths that take far longer by the byte than the one before them."""
     return Table(
         "cliffs between neighbouring lengths",
@@ -211,7 +211,7 @@ def cliffs(found: Sequence[Cliff], lengths: int) -> Table:
             + [f"{one.jump:.2f}", str(one.longer)]
             for one in found
         ],
-        f"{len(found)} of {lengths} lengths.",
+        f"{len(found)} of {lengths} lengths. The steepest steps: {', '.join(steepest)}.",
     )
 
 

@@ -195,7 +195,10 @@ def test_cliffs_are_steps_that_a_longer_row_undercuts() -> None:
     (found,) = cliffs.find({"rows": sweep}, figures)
     assert (found.length, found.before, found.longer) == (10, 9, 11)
     assert found.jump == pytest.approx(1.4)
-    assert "1 of 5 lengths" in tables.cliffs([found], 5).markdown()
+    steepest = cliffs.steepest({"rows": sweep}, figures)
+    assert steepest == ["rows 1.67 (11 to 12)"]
+    shown = tables.cliffs([found], steepest, 5).markdown()
+    assert "1 of 5 lengths. The steepest steps: rows 1.67 (11 to 12)." in shown
     figures[sweep[3][1].key] = {"error": "wrong numbers"}
     assert not list(cliffs.find({"rows": sweep[:4]}, figures))
 
