@@ -134,6 +134,10 @@ ACLSIM_API int32_t aclsimLaunchBody(const char* name, const void* entry, aclsimK
                                     uint32_t blockDim, uint64_t tilingKey, void* const* args,
                                     size_t argCount, void* stream);
 
+// The next launch of this thread by aclsimLaunchBody, aclsimLaunchAsc or aclsimRunBody is of code for cube cores. Other launches find that
+// out by the library of their entry.
+ACLSIM_API void aclsimNextIsCube(void);
+
 // Says that the next launch that can reach `output` writes all of its `bytes` bytes, elements of elementBytes (0: unknown): the
 // checks poison them before that launch, and what no core has written after it is a finding, output-unwritten. Operators of
 // packages know their outputs; of other launches nothing else says which arguments they are. Not for memory that the kernel also

@@ -7,6 +7,7 @@
 #include "ascendc/lang.h"
 
 namespace aclsim {
+inline namespace ACLSIM_CORE_SPACE {
 
 template <uint32_t kArch, typename Kernel>
 class AscLaunch {
@@ -28,6 +29,7 @@ class AscLaunch {
     auto bound = std::make_unique<Bound>(kernel_, args...);
     const auto pointers = bound->Pointers();
     const void* entry = bound->Entry();
+    ACLSIM_TELL_CORE();
     aclsimLaunchAsc(name_, kArch, entry, &Bound::Run, bound.release(), &Bound::Release, blocks_,
                     pointers.data(), pointers.size(), stream_);
   }
@@ -44,6 +46,7 @@ AscLaunch<kArch, Kernel> AscKernel(const char* name, Kernel kernel) {
   return {name, kernel};
 }
 
+}  // namespace ACLSIM_CORE_SPACE
 }  // namespace aclsim
 
 // This file has these names. Launches name it, because they are rewritten when macros are gone.

@@ -11,7 +11,19 @@
 #include "aclsim/aclsim.h"
 #include "aclsim/toolkit_headers.h"
 
+#ifndef ACLSIM_CORE_SPACE
+// Launches of cube code are other functions than those of vector code: a program may have both.
+#if defined(__DAV_C220_CUBE__) || defined(__DAV_CUBE__)
+#define ACLSIM_CORE_SPACE of_cube
+#define ACLSIM_TELL_CORE() aclsimNextIsCube()
+#else
+#define ACLSIM_CORE_SPACE of_vector
+#define ACLSIM_TELL_CORE()
+#endif
+#endif
+
 namespace aclsim {
+inline namespace ACLSIM_CORE_SPACE {
 
 // A kernel and the arguments of one launch. Those that are pointers are device memory, which every launch has at addresses of
 // its own.
@@ -77,6 +89,7 @@ int32_t LaunchOnStream(const char* name, uint32_t blockDim, void* stream, uint64
   auto bound = std::make_unique<Bound>(kernel, args...);
   const auto pointers = bound->Pointers();
   const void* entry = bound->Entry();
+  ACLSIM_TELL_CORE();
   return aclsimLaunchBody(name, entry, &Bound::Run, bound.release(), &Bound::Release, blockDim,
                           tilingKey, pointers.data(), pointers.size(), stream);
 }
@@ -88,8 +101,10 @@ int32_t RunHere(const char* name, uint32_t blockDim, uint64_t tilingKey, const c
   using Bound = BoundKernel<Kernel, Args...>;
   Bound bound(kernel, args...);
   const auto pointers = bound.Pointers();
+  ACLSIM_TELL_CORE();
   return aclsimRunBody(name, bound.Entry(), &Bound::Run, &bound, blockDim, tilingKey,
                        pointers.data(), pointers.size(), argNames);
 }
 
+}  // namespace ACLSIM_CORE_SPACE
 }  // namespace aclsim

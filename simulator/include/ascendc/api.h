@@ -4,6 +4,7 @@
 
 #include "ascendc/absent.h"
 #include "ascendc/blocks.h"
+#include "ascendc/cube.h"
 #include "ascendc/data_copy.h"
 #include "ascendc/hccl.h"
 #include "ascendc/high_math.h"

@@ -237,6 +237,8 @@ ACLSIM_DEVICE_API void QuePlace(uint32_t que, uint32_t index, uint32_t pool, uin
 ACLSIM_DEVICE_API Buffer TBufGet(uint32_t que, uint64_t offset, uint64_t bytes);
 // A tensor at a fixed UB address, outside TPipe (LocalMemAllocator, LocalTensor(pos, addr, size)).
 ACLSIM_DEVICE_API Buffer UbAt(uint64_t offset, uint64_t bytes);
+// The same in the memory of a TPosition.
+ACLSIM_DEVICE_API Buffer LocalAt(uint8_t pos, uint64_t offset, uint64_t bytes);
 // The operand at an address, in the buffer that holds it and reaches furthest.
 ACLSIM_DEVICE_API Ub UbPointer(const void* address, DType dtype);
 // The parameters of the kernel, as GM_ADDR.

@@ -21,6 +21,16 @@
 #endif
 #define __global__ __attribute__((__visibility__(ACLSIM_KERNEL_VISIBILITY)))
 #endif
+// The words that the device compiler has for the cube half of a source.
+#if defined(__DAV_C220_CUBE__) || defined(__DAV_CUBE__)
+#define ACLSIM_FOR_CUBE
+#if __NPU_ARCH__ != 2201
+#error \
+    "matrix units: kernels of AICs are simulated for architecture 2201 (Atlas A2 and A3) only; docs/simulator.md says what is"
+#endif
+// The launch finds it in the library of the kernel: the kernel runs on AICs.
+extern "C" __attribute__((weak, used, visibility("default"))) void aclsimCubeCode() {}
+#endif
 #define __gm__
 #define __ubuf__
 #define __cbuf__
@@ -28,8 +38,10 @@
 #define __cb__
 #define __cc__
 #define __vector__ __attribute__(())  // it means nothing, and can be found
-#define __cube__
-#define __mix__(...)
+#define __cube__ __attribute__((, ))  // the same
+// Numbers that mean nothing, and can be found.
+#define __mix__(cube, vector) \
+  __attribute__((__patchable_function_entry__(0 * (cube), 0 * (vector))))
 #define __sync_alias__
 #define __sync_noalias__
 #define __inout_pipe__(...)

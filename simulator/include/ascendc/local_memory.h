@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// UB outside of queues: LocalMemAllocator, PopStackBuffer; and filling GM with a value.
+// Local memory outside of queues: LocalMemAllocator, PopStackBuffer; and filling GM with a value.
 #pragma once
 
 #include "ascendc/data_copy.h"
@@ -10,11 +10,30 @@
 
 namespace AscendC {
 
-// Hands out UB from the bottom; nothing is ever given back.
+namespace detail {
+// A position in each memory, and what addresses there are multiples of.
+struct MemoryOf {
+  TPosition position;
+  uint32_t align;
+};
+constexpr MemoryOf PlaceOf(Hardware hard) {
+  constexpr uint32_t kOperand = 512, kResult = 1024, kTable = 128;
+  return hard == Hardware::L1       ? MemoryOf{TPosition::A1, ONE_BLK_SIZE}
+         : hard == Hardware::L0A    ? MemoryOf{TPosition::A2, kOperand}
+         : hard == Hardware::L0B    ? MemoryOf{TPosition::B2, kOperand}
+         : hard == Hardware::L0C    ? MemoryOf{TPosition::CO1, kResult}
+         : hard == Hardware::BIAS   ? MemoryOf{TPosition::C2, kTable}
+         : hard == Hardware::FIXBUF ? MemoryOf{TPosition::C2PIPE2GM, kTable}
+                                    : MemoryOf{TPosition::VECCALC, ONE_BLK_SIZE};
+}
+}  // namespace detail
+
+// Hands out a memory from the bottom; nothing is ever given back.
 template <Hardware hard = Hardware::UB>
 class LocalMemAllocator {
  public:
-  static_assert(hard == Hardware::UB, "LocalMemAllocator: the simulator has UB only");
+  static_assert(hard != Hardware::GM && hard != Hardware::MAX,
+                "LocalMemAllocator hands out local memory");
 
   uint32_t GetCurAddr() const { return head_; }
   template <TPosition pos, class DataType, uint32_t tileSize>
@@ -27,19 +46,19 @@ class LocalMemAllocator {
   }
   template <class DataType, uint32_t tileSize>
   LocalTensor<DataType> Alloc() {
-    return Take<DataType>(TPosition::VECCALC, tileSize);
+    return Take<DataType>(detail::PlaceOf(hard).position, tileSize);
   }
   template <class DataType>
   LocalTensor<DataType> Alloc(uint32_t tileSize) {
-    return Take<DataType>(TPosition::VECCALC, tileSize);
+    return Take<DataType>(detail::PlaceOf(hard).position, tileSize);
   }
 
  private:
   template <typename T>
   LocalTensor<T> Take(TPosition pos, uint32_t tileSize) {
     const LocalTensor<T> tensor(pos, head_, tileSize);
-    head_ += (tileSize * static_cast<uint32_t>(sizeof(T)) + ONE_BLK_SIZE - 1) / ONE_BLK_SIZE *
-             ONE_BLK_SIZE;
+    constexpr uint32_t kAlign = detail::PlaceOf(hard).align;
+    head_ += (static_cast<uint32_t>(detail::BytesOf<T>(tileSize)) + kAlign - 1) / kAlign * kAlign;
     return tensor;
   }
 

@@ -16,8 +16,12 @@ constexpr int32_t AIV_TYPE = AIV;
 
 }  // namespace AscendC
 
-// The simulator has vector cores only. constexpr, as if ASCEND_IS_AIV { } wants it.
+// Of the core that the source is compiled for. constexpr, as if ASCEND_IS_AIV { } wants it.
+#ifdef ACLSIM_FOR_CUBE
+constexpr int32_t g_coreType = AscendC::AIC;
+#else
 constexpr int32_t g_coreType = AscendC::AIV;
+#endif
 #define ASCEND_IS_AIV constexpr(g_coreType == AscendC::AIV)
 #define ASCEND_IS_AIC constexpr(g_coreType == AscendC::AIC)
 #define ASCEND_IS_NOT_AIV constexpr(g_coreType != AscendC::AIV)

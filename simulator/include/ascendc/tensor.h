@@ -67,7 +67,8 @@ class LocalTensor {
         generation_(buffer.generation),
         pos_(pos) {}
   LocalTensor(TPosition pos, uint32_t addr, uint32_t tileSize)
-      : LocalTensor(aclsim::UbAt(addr, detail::BytesOf<T>(tileSize)), pos) {}
+      : LocalTensor(aclsim::LocalAt(static_cast<uint8_t>(pos), addr, detail::BytesOf<T>(tileSize)),
+                    pos) {}
 
   // c = a + b and its like, see vec_operators.h: the instruction over the whole of this tensor.
   template <typename Expression, typename = typename Expression::TensorExpression>

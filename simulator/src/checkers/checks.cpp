@@ -43,12 +43,13 @@ Checks::~Checks() = default;
 CoreChecks Checks::ForCore(uint32_t index) {
   CoreChecks checks;
   checks.AddTraffic();
-  auto race = std::make_unique<RaceObserver>(launch_.soc->UbMemory(), syncUse_.get());
+  const CoreKind kind = launch_.KindOf(index);
+  const Image image(*launch_.soc, kind, KeepGoing());
+  auto race = std::make_unique<RaceObserver>(image.Tracked(), kind, syncUse_.get());
   gmUse_[index] = std::make_unique<GmUse>(*race);
   checks.list.push_back(race.get());
   checks.owned.push_back(std::move(race));
-  checks.owned.push_back(std::make_unique<UndefinedObserver>(
-      UbImageBytes(*launch_.soc, KeepGoing()), junkSums_.get()));
+  checks.owned.push_back(std::make_unique<UndefinedObserver>(image.Bytes(), junkSums_.get()));
   checks.list.push_back(checks.owned.back().get());
   checks.list.push_back(gmUse_[index].get());
   return checks;

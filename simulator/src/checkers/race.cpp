@@ -20,8 +20,8 @@ uint64_t BlocksEnd(uint64_t end) { return (end + kBlockBytes - 1) / kBlockBytes;
 
 bool Writes(const Access& access) { return access.use != Use::kRead; }
 
-// Behind UB lie the comparison register, whose users hardware orders, and what UB could not hold.
-bool InUb(const Core& core, const Access& access) { return access.addr < core.soc.UbMemory(); }
+// Behind the memories lie the comparison register, whose users hardware orders, and what they could not hold.
+bool InUb(const Core& core, const Access& access) { return access.addr < core.image.Tracked(); }
 
 // Returns where the tensor of an access begins.
 uint64_t TensorOf(const Core& core, const Access& access) {
@@ -93,10 +93,11 @@ std::vector<Finding> SyncUse::Hints(const KernelLaunch& launch) const {
   return hints;
 }
 
-RaceObserver::RaceObserver(uint64_t ubBytes, SyncUse* syncUse) : syncUse_(syncUse) {
-  for (size_t p = 0; p < kPipes; ++p) {
-    wrote_.emplace_back(ubBytes / kBlockBytes + 1, 0);
-    touched_.emplace_back(ubBytes / kBlockBytes + 1, 0);
+RaceObserver::RaceObserver(uint64_t imageBytes, CoreKind kind, SyncUse* syncUse)
+    : pipes_(PipesEnd(kind)), syncUse_(syncUse) {
+  for (size_t p = 0; p < pipes_; ++p) {
+    wrote_.emplace_back(imageBytes / kBlockBytes + 1, 0);
+    touched_.emplace_back(imageBytes / kBlockBytes + 1, 0);
     executed_[p].resize(1);
   }
 }
@@ -150,7 +151,7 @@ void RaceObserver::Raise(size_t pipe, size_t other, uint32_t clock, uint32_t sit
 }
 
 void RaceObserver::Join(size_t pipe, const Knowledge& from, uint32_t site) {
-  for (size_t q = 0; q < kPipes; ++q) {
+  for (size_t q = 0; q < pipes_; ++q) {
     Raise(pipe, q, from.clock[q], site, from.source[q]);
   }
 }
@@ -175,7 +176,7 @@ void RaceObserver::MarkUsed(size_t pipe, size_t other, uint32_t clock) {
     }
     if (source->site < sites_.size() && !sites_[source->site].used) {
       sites_[source->site].used = true;
-      for (size_t q = 0; q < kPipes; ++q) {
+      for (size_t q = 0; q < pipes_; ++q) {
         unusedFor_[q] -= (tellOf_[source->site] >> q) & 1;
       }
     }
@@ -210,7 +211,7 @@ void RaceObserver::OnSync(Core& core, const SyncEvent& event) {
   switch (event.kind) {
     case SyncEvent::Kind::kSet: {
       if (IsCoreFlag(event.flag)) {
-        for (size_t q = 0; q < kPipes; ++q) {
+        for (size_t q = 0; q < pipes_; ++q) {
           Raise(from, q, coreSets_[from].front()[q], 0, known_[Index(Pipe::kScalar)].source[q]);
         }
         coreSets_[from].pop_front();
@@ -237,8 +238,8 @@ void RaceObserver::OnSync(Core& core, const SyncEvent& event) {
       break;
     case SyncEvent::Kind::kAll:
     case SyncEvent::Kind::kCores:
-      for (size_t p = 0; p < kPipes; ++p) {
-        for (size_t q = 0; q < kPipes; ++q) {
+      for (size_t p = 0; p < pipes_; ++p) {
+        for (size_t q = 0; q < pipes_; ++q) {
           Raise(p, q, count_[q], event.site, {});
         }
       }
@@ -488,10 +489,11 @@ void RaceObserver::CheckUb(Core& core, const Record& record, const Touched& touc
   const Access& access = touched.access;
   const bool writes = Writes(access);
   const size_t pipe = Index(record.pipe);
-  for (size_t q = 0; q < kPipes; ++q) {
+  for (size_t q = 0; q < pipes_; ++q) {
     // Who works in the reserved part orders its own instructions there. A vector function begins when its pipe has drained; what its
     // own loads and stores may do to each other is reg_memory.cpp's.
-    if (count_[q] == 0 || (q == pipe && (access.Reserved() || record.vectorFunction != 0)) ||
+    if (count_[q] == 0 ||
+        (q == pipe && (access.Reserved() || record.vectorFunction != 0 || record.ordered)) ||
         IsSettled(pipe, q, touched)) {
       continue;
     }
@@ -541,7 +543,7 @@ bool RaceObserver::Tracked(const Core& core, const Access& access, bool write) {
 void RaceObserver::CheckGm(Core& core, const Record& record, const Access& access) {
   const size_t pipe = Index(record.pipe);
   const auto latest = gm_.Before(access, TensorOf(core, access), pipe);
-  for (size_t q = 0; q < kPipes; ++q) {
+  for (size_t q = 0; q < pipes_; ++q) {
     // Atomic copies may overtake each other.
     if (record.atomic && q == pipe) {
       continue;
@@ -585,11 +587,11 @@ RaceObserver::Calm RaceObserver::CalmAround(const Core& core, const RegisterAcce
   const size_t vector = Index(Pipe::kVector);
   const bool writes = access.use == Use::kWrite;
   Calm calm{FirstBlock(access.begin), BlocksEnd(access.end), writes};
-  if (access.end > core.soc.UbMemory()) {
+  if (access.end > core.image.Tracked()) {
     return {};
   }
-  uint64_t first = 0, end = core.soc.UbMemory() / kBlockBytes;
-  for (size_t q = 0; q < kPipes; ++q) {
+  uint64_t first = 0, end = core.image.Tracked() / kBlockBytes;
+  for (size_t q = 0; q < pipes_; ++q) {
     const uint32_t limit = Limit(vector, q, !writes);
     if (q == vector || count_[q] == 0 || (unusedFor_[q] == 0 && count_[q] <= limit)) {
       continue;
@@ -614,7 +616,7 @@ RaceObserver::Calm RaceObserver::CalmAround(const Core& core, const RegisterAcce
 void RaceObserver::Execute(Core& core, const Record& record) {
   const size_t pipe = Index(record.pipe);
   if (record.pipe != Pipe::kScalar) {
-    for (size_t q = 0; q < kPipes; ++q) {
+    for (size_t q = 0; q < pipes_; ++q) {
       Raise(pipe, q, record.issued[q], 0, known_[Index(Pipe::kScalar)].source[q]);
     }
   }

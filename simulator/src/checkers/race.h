@@ -35,7 +35,7 @@ class SyncUse {
 
 class RaceObserver : public Observer {
  public:
-  RaceObserver(uint64_t ubBytes, SyncUse* syncUse);
+  RaceObserver(uint64_t imageBytes, CoreKind kind, SyncUse* syncUse);
   void OnIssue(const Core& core, Record& record) override;
   void OnIssueSync(const Core& core, const SyncEvent& event) override;
   void OnRecord(Core& core, const Record& record) override;
@@ -46,7 +46,7 @@ class RaceObserver : public Observer {
   uint32_t Count(Pipe pipe) const { return count_[Index(pipe)]; }
   // Another core may learn of all that `pipe` knows: the waits that it knows it by are of use.
   void Publish(Pipe pipe) {
-    for (size_t other = 0; other < kPipes; ++other) {
+    for (size_t other = 0; other < pipes_; ++other) {
       MarkUsed(Index(pipe), other, known_[Index(pipe)].clock[other]);
     }
   }
@@ -164,6 +164,7 @@ class RaceObserver : public Observer {
 
   bool autoSync_ = true;
   SyncUse* syncUse_;
+  const size_t pipes_;  // of the core's kind: others have no instructions
   std::array<Knowledge, kPipes> known_;
   std::array<uint32_t, kPipes> count_{};
   std::vector<UbMarks> wrote_, touched_;  // by pipe

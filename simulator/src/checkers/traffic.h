@@ -10,7 +10,7 @@ class TrafficObserver : public Observer {
  public:
   void OnRecord(Core&, const Record& record) override {
     ++instructions_;
-    if (record.pipe != Pipe::kMte2 && record.pipe != Pipe::kMte3) {
+    if (record.pipe == Pipe::kScalar || record.pipe == Pipe::kVector) {
       return;
     }
     for (int i = 0; i < record.accessCount; ++i) {

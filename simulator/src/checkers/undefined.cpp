@@ -401,13 +401,8 @@ void UndefinedObserver::Copy(const Core& core, const Record& record) {
     if (image_.Max(line, line + gm.bytes) == kDefined) {
       if (!record.atomic) {
         MarkGm(memory, gm.bytes, true);
-      } else if (const uint64_t undefined = FirstUndefinedGm(memory, gm.bytes);
-                 undefined < gm.bytes) {
-        junkSums_->Add({address + undefined, address + gm.bytes, core.index, record.name,
-                        core.sites.Stack(record.site)});
-        stores_.push_back(
-            {address, address + gm.bytes, record.site,
-             NewOrigin({record.site, Cause::kSum, record.name, address + undefined})});
+      } else {
+        AddToGm(core, record, address, gm.bytes);
       }
       continue;
     }
@@ -427,17 +422,86 @@ void UndefinedObserver::Copy(const Core& core, const Record& record) {
   }
 }
 
+// Defined values are added to bytes that may not be.
+void UndefinedObserver::AddToGm(const Core& core, const Record& record, uint64_t address,
+                                uint64_t bytes) {
+  const uint64_t undefined = FirstUndefinedGm(reinterpret_cast<const void*>(address), bytes);
+  if (undefined == bytes) {
+    return;
+  }
+  junkSums_->Add({address + undefined, address + bytes, core.index, record.name,
+                  core.sites.Stack(record.site)});
+  stores_.push_back({address, address + bytes, record.site,
+                     NewOrigin({record.site, Cause::kSum, record.name, address + undefined})});
+}
+
+// Into local memory, in an order that the instruction makes.
+void UndefinedObserver::MoveFromGm(const Record& record) {
+  uint32_t origin = 0;
+  for (int i = 0; i < record.accessCount; ++i) {
+    const Access& access = record.access[static_cast<size_t>(i)];
+    if (!access.InGm()) {
+      continue;
+    }
+    ForEachSpan(access, [&](uint64_t begin, uint64_t end, uint32_t) {
+      const uint64_t bytes = end - begin;
+      const uint64_t at =
+          origin == 0 ? FirstUndefinedGm(reinterpret_cast<const void*>(begin), bytes) : bytes;
+      if (at < bytes) {
+        origin = NewOrigin({record.site, Cause::kGm, record.name, begin + at});
+      }
+    });
+  }
+  if (origin == 0) {
+    Compute(record, true, 0);
+  } else {
+    Move(record, origin);
+  }
+}
+
+// Results, of which there are other bytes in GM than of their sources in local memory.
+void UndefinedObserver::Store(const Core& core, const Record& record) {
+  bool defined = true;
+  uint8_t* image = nullptr;
+  for (int i = 0; i < record.accessCount; ++i) {
+    const Access& access = record.access[static_cast<size_t>(i)];
+    if (!access.InGm()) {
+      defined = defined && Defined(access);
+      image = image_.Each(access.addr, access.addr + access.Extent());
+    }
+  }
+  const uint32_t origin = defined ? 0 : OriginOf(core, record);
+  if (!defined) {
+    record.move(image);
+  }
+  const auto store = [&](uint64_t begin, uint64_t end, uint32_t) {
+    if (!defined) {
+      stores_.push_back({begin, end, record.site, origin});
+    } else if (record.atomic) {
+      AddToGm(core, record, begin, end - begin);
+    } else {
+      MarkGm(reinterpret_cast<const void*>(begin), end - begin, true);
+    }
+  };
+  for (int i = 0; i < record.accessCount; ++i) {
+    if (record.access[static_cast<size_t>(i)].InGm()) {
+      ForEachSpan(record.access[static_cast<size_t>(i)], store);
+    }
+  }
+}
+
 void UndefinedObserver::DescribeNeverWritten(const Core& core, const Origin& origin,
                                              Finding* finding) const {
   uint64_t start = 0;
   finding->kind = "undefined-read";
-  finding->space = "UB";
+  finding->space = SpaceName(core.image.SpaceOf(origin.offset));
   finding->buffer = core.BufferName(origin.offset, &start);
   finding->begin = origin.offset - start;
   finding->detail = Format(
-      "%s reads UB bytes from %llu of %s on, which nothing has written since the "
+      "%s reads %s bytes from %llu of %s on, which nothing has written since the "
       "buffer was handed out",
-      origin.name, static_cast<unsigned long long>(finding->begin), finding->buffer.c_str());
+      origin.name, finding->space, static_cast<unsigned long long>(finding->begin),
+      finding->buffer.c_str());
   finding->advice =
       "Hardware computes with what the last kernel left there: random numbers. Copy or "
       "Duplicate into the whole range first, or shorten the count.";
@@ -675,6 +739,14 @@ void UndefinedObserver::OnRecord(Core& core, const Record& record) {
     Copy(core, record);
     return;
   }
+  if (record.flow == Flow::kMoveGm) {
+    MoveFromGm(record);
+    return;
+  }
+  if (record.flow == Flow::kStore) {
+    Store(core, record);
+    return;
+  }
   bool defined = true;
   for (int i = 0; i < record.accessCount && defined && record.flow != Flow::kNone; ++i) {
     const Access& access = record.access[static_cast<size_t>(i)];
@@ -689,7 +761,13 @@ void UndefinedObserver::OnRecord(Core& core, const Record& record) {
 
 // Bytes move unchanged: they do so in the image, too.
 void UndefinedObserver::Move(const Record& record, uint32_t origin) {
-  uint8_t* const image = image_.Each(0, image_.Size());
+  uint8_t* image = nullptr;
+  for (int i = 0; i < record.accessCount; ++i) {
+    const Access& access = record.access[static_cast<size_t>(i)];
+    if (!access.InGm()) {
+      image = image_.Each(access.addr, access.addr + access.Extent());
+    }
+  }
   record.move(image);
   for (int i = 0; i < record.accessCount; ++i) {
     const Access& access = record.access[static_cast<size_t>(i)];

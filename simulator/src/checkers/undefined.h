@@ -83,6 +83,9 @@ class UndefinedObserver : public Observer {
   bool CopyDefined(const Record& record);
   void Copy(const Core& core, const Record& record);
   void Move(const Record& record, uint32_t origin);
+  void MoveFromGm(const Record& record);
+  void Store(const Core& core, const Record& record);
+  void AddToGm(const Core& core, const Record& record, uint64_t address, uint64_t bytes);
   void Compute(const Record& record, bool defined, uint32_t origin);
   void Lanes(const Record& record, const Access& dst, uint32_t origin);
   void Spoil(const Record& record, const Access& access);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// DataCopy and DataCopyPad: GM <-> UB by MTE2 and MTE3, UB <-> UB by the vector pipe.
+// DataCopy and DataCopyPad: GM <-> UB by MTE2 and MTE3, UB <-> UB by the vector pipe. On an AIC, GM <-> L1 by MTE2 and MTE3.
 #include <algorithm>
 #include <cstring>
 
+#include "ascendc/cube_abi.h"
+#include "device/cube.h"
 #include "device/lanes.h"
 #include "engine/core.h"
 #include "engine/options.h"
@@ -30,6 +32,11 @@ void CheckBlockCount(const CopyCtl& ctl) {
 
 void CheckPad(const Core& core, const CopyCtl& ctl, DType dtype) {
   CheckBlockCount(ctl);
+  if (core.kind == CoreKind::kCube) {
+    ThrowFault("instruction-absent", "DataCopyPad on an AIC",
+               "The device compiler refuses it: on Atlas A2 only DataCopy moves between GM and L1. "
+               "ND2NZ fills the tail of a row with zeros.");
+  }
   if (!core.soc.dataCopyPad) {
     PassFault("instruction-absent",
               Format("DataCopyPad does not exist on %s", core.soc.name.c_str()),
@@ -127,6 +134,8 @@ bool AddsAs(DType copied, DType added) {
          (isInteger(copied) && isInteger(added) && WidthOf(copied) == WidthOf(added));
 }
 
+}  // namespace
+
 void CheckAtomic(Core& core, uint64_t len, DType copied) {
   if (core.atomic.op == Atomic::kNone) {
     return;
@@ -150,6 +159,16 @@ void CheckAtomic(Core& core, uint64_t len, DType copied) {
         ""};
     fault.related.push_back({core.sites.Stack(core.atomicSite), "SetAtomic", "sets it"});
     core.GoOn(std::move(fault), "done, with numbers of the other type");
+  }
+}
+
+namespace {
+
+// An AIC copies between GM and L1 as an AIV does between GM and UB.
+void CheckOnCube(Core& core, const Ub& local, const char* name, const char* role) {
+  if (core.kind == CoreKind::kCube) [[unlikely]] {
+    core.instruction = name;
+    CheckOperandIn(core, local, {Space::kL1}, kBlock, role);
   }
 }
 
@@ -179,7 +198,8 @@ void FillCopy(Record* record, const Core& core, bool toUb, const Ub& ub, Side ub
   if (record->atomic) {
     record->group = static_cast<uint8_t>(core.atomic.op);
   }
-  record->Add(BlockAccess(Space::kUb, toUb ? Use::kWrite : Use::kRead, core.UbOffset(ub.addr),
+  const Space space = core.kind == CoreKind::kCube ? core.SpaceOf(ub) : Space::kUb;
+  record->Add(BlockAccess(space, toUb ? Use::kWrite : Use::kRead, core.UbOffset(ub.addr),
                           ubSide.len, count, ubSide.step, ub.buf));
   record->Add(BlockAccess(Space::kGm, toUb ? Use::kRead : Use::kWrite,
                           reinterpret_cast<uint64_t>(gm), gmSide.len, count, gmSide.step, 0));
@@ -413,6 +433,7 @@ void CopyInside(KernelFault&& fault, const Ub& dst, const Ub& src, const CopyCtl
 void CopyGmToUb(const Ub& dst, const void* src, const CopyCtl& ctl) try {
   Core& core = Core::Current();
   core.instruction = "DataCopy (GM to UB)";
+  CheckOnCube(core, dst, "DataCopy (GM to L1)", "dst");
   CheckBlockCount(ctl);
   if (IsIdleCopy(core, ctl, &dst)) {
     return;
@@ -435,6 +456,7 @@ void CopyGmToUb(const Ub& dst, const void* src, const CopyCtl& ctl) try {
 void CopyUbToGm(void* dst, const Ub& src, const CopyCtl& ctl) try {
   Core& core = Core::Current();
   core.instruction = "DataCopy (UB to GM)";
+  CheckOnCube(core, src, "DataCopy (L1 to GM)", "src");
   CheckBlockCount(ctl);
   if (IsIdleCopy(core, ctl, nullptr)) {
     return;
@@ -453,6 +475,12 @@ void CopyUbToGm(void* dst, const Ub& src, const CopyCtl& ctl) try {
 void CopyUbToUb(const Ub& dst, const Ub& src, const CopyCtl& ctl) try {
   Core& core = Core::Current();
   core.instruction = "DataCopy (UB to UB)";
+  if (core.kind == CoreKind::kCube) {
+    // Into a table, whose units are not those of UB.
+    CubeCopyToTable(dst, src, ctl.blockCount, ctl.blockLen / kBlock, ctl.srcGap / kBlock,
+                    ctl.dstGap / kBlock);
+    return;
+  }
   CheckBlockCount(ctl);
   if (IsIdleCopy(core, ctl, &dst)) {
     return;

@@ -63,7 +63,7 @@ void VectorFunctionBegin() {
   ForgetOrder(state);
   if (state.observed) {
     // A load may reach behind the end.
-    const size_t blocks = (UbImageBytes(core.soc, true) + 2 * kRegBytes) / kBlock + 1;
+    const size_t blocks = (core.image.Bytes() + 2 * kRegBytes) / kBlock + 1;
     state.storedLast.resize(blocks);
     state.loadedLast.resize(blocks);
     state.site = core.sites.Capture();

@@ -354,7 +354,7 @@ void TellLoad(VectorState& state, const Spot& place, uint64_t bytes, HeldLanes* 
 }
 
 const uint8_t* BytesAt(const VectorState& state, const Spot& place, uint64_t bytes, uint8_t* temp) {
-  const uint64_t image = UbImageBytes(state.core->soc, state.core->keepGoing);
+  const uint64_t image = state.core->image.Bytes();
   if (place.offset + bytes <= image) [[likely]] {
     return place.ub.addr;
   }

@@ -6,6 +6,7 @@
 #include <exception>
 
 #include "ascendc/types.h"
+#include "engine/positions.h"
 #include "engine/scheduler.h"
 
 namespace aclsim {
@@ -34,7 +35,18 @@ void HintReservedUb(Core& core, uint64_t wanted) {
   core.Find(std::move(finding));
 }
 
-// Returns where a buffer begins that UB does not hold, after a finding; the fault is thrown where cores do not go on, or that is full too.
+// Returns how many bytes of a memory a kernel may use.
+uint64_t UsableOf(const Core& core, Space space) {
+  return space == Space::kUb ? core.soc.ubBytes : core.soc.BytesOf(space);
+}
+
+void NotePeak(Core& core, Space space, uint64_t used) {
+  if (space == Space::kUb) {
+    core.ubPeak = std::max(core.ubPeak, used);
+  }
+}
+
+// Returns where a buffer begins that does not fit into its memory, after a finding; the fault is thrown where cores do not go on, or that is full too.
 uint64_t Beyond(Core& core, uint64_t bytes, KernelFault fault) {
   const uint64_t begin = core.TakeBeyond(bytes);
   if (begin == 0) {
@@ -133,15 +145,19 @@ uint32_t QueInit(uint8_t pos, uint8_t dst, int32_t depth, uint32_t num, uint32_t
     return InitInPool(core, pool, std::move(que), num);
   }
   PipeInfo& of = core.pipes[pipe];
-  const uint64_t wanted = of.ubUsed + size * num;
-  const bool fits = wanted <= core.soc.UbMemory();
-  uint64_t begin = of.ubUsed;
+  const Space space = PositionOf(pos).SpaceOn(core.kind);
+  uint64_t& used = of.used[static_cast<size_t>(space)];
+  const uint64_t wanted = used + size * num;
+  const uint64_t there = core.image.End(space) - core.image.Begin(space);
+  const bool fits = wanted <= there;
+  uint64_t begin = core.image.Begin(space) + used;
   if (!fits || of.buffers + num > kMaxBuffers) {
     KernelFault fault{
         "ub-overflow",
-        Format("%llu B wanted in all, %s has %llu usable; %zu buffers, %zu allowed\n  buffers:\n%s",
-               static_cast<unsigned long long>(wanted), core.soc.name.c_str(),
-               static_cast<unsigned long long>(core.soc.ubBytes), of.buffers + num, kMaxBuffers,
+        Format("%llu B%s wanted in all, %s has %llu usable; %zu buffers, %zu allowed\n"
+               "  buffers:\n%s",
+               Ull(wanted), space == Space::kUb ? "" : Format(" of %s", SpaceName(space)).c_str(),
+               core.soc.name.c_str(), Ull(UsableOf(core, space)), of.buffers + num, kMaxBuffers,
                TableWith(core, que, num, pipe).c_str()),
         "Hardware would let buffers overlap or raise an exception (507015). Shrink the tile in the "
         "tiling function.",
@@ -153,7 +169,7 @@ uint32_t QueInit(uint8_t pos, uint8_t dst, int32_t depth, uint32_t num, uint32_t
     } else {
       begin = Beyond(core, size * num, std::move(fault));
     }
-  } else if (wanted > core.soc.ubBytes) {
+  } else if (space == Space::kUb && wanted > core.soc.ubBytes) {
     HintReservedUb(core, wanted);
   }
   const auto handle = static_cast<uint32_t>(core.ques.size());
@@ -167,10 +183,10 @@ uint32_t QueInit(uint8_t pos, uint8_t dst, int32_t depth, uint32_t num, uint32_t
   }
   of.buffers += num;
   core.FreshUb(begin, begin + size * num);
-  of.ubUsed = fits ? wanted : of.ubUsed;
-  core.ubPeak = std::max(core.ubPeak, of.ubUsed);
+  used = fits ? wanted : used;
+  NotePeak(core, space, used);
   if (depth == 0 && !tbuf) {
-    const QueuePipes pipes = PipesOf(que);
+    const QueuePipes pipes = PipesOf(core, que);
     for (const uint32_t buf : que.buffers) {
       KeepQueueEvent(core, &core.buffers[buf].enQueEvent, pipes.from, pipes.to, false);
       KeepQueueEvent(core, &core.buffers[buf].freeEvent, pipes.to, pipes.from, true);
@@ -202,7 +218,8 @@ uint32_t PoolInit(uint32_t pipe, uint32_t parent, uint32_t bytes, uint32_t ids,
     pool.end = other.begin + size;
   } else {
     PoolInfo* outer = parent != 0 ? &Pool(core, parent) : nullptr;
-    uint64_t& next = outer != nullptr ? outer->next : core.pipes[pipe].ubUsed;
+    uint64_t& next =
+        outer != nullptr ? outer->next : core.pipes[pipe].used[static_cast<size_t>(Space::kUb)];
     const uint64_t end = outer != nullptr ? outer->end : core.soc.UbMemory();
     pool.begin = next;
     if (const bool fits = next + size <= end;
@@ -328,18 +345,23 @@ Buffer TBufGet(uint32_t handle, uint64_t offset, uint64_t bytes) try {
 }
 ACLSIM_SKIPS_FAULTS({})
 
-Buffer UbAt(uint64_t offset, uint64_t bytes) try {
+Buffer UbAt(uint64_t offset, uint64_t bytes) {
+  return LocalAt(static_cast<uint8_t>(AscendC::TPosition::VECCALC), offset, bytes);
+}
+
+Buffer LocalAt(uint8_t pos, uint64_t offset, uint64_t bytes) try {
   Core& core = Core::Current();
-  if (offset + bytes > core.soc.UbMemory()) {
-    const auto [place, isNew] = core.elsewhere.try_emplace({offset, bytes}, 0);
+  const Space space = PositionOf(pos).SpaceOn(core.kind);
+  const uint64_t start = core.image.Begin(space);
+  if (offset + bytes > core.image.End(space) - start) {
+    const auto [place, isNew] = core.elsewhere.try_emplace({start + offset, bytes}, 0);
     if (isNew || place->second == 0) {
       BufferInfo info;
       info.offset = static_cast<uint32_t>(Beyond(
           core, bytes,
           {kUbOutOfBounds,
-           Format("a tensor of %llu B at UB %llu, %s has %llu usable",
-                  static_cast<unsigned long long>(bytes), static_cast<unsigned long long>(offset),
-                  core.soc.name.c_str(), static_cast<unsigned long long>(core.soc.ubBytes)),
+           Format("a tensor of %llu B at %s %llu, %s has %llu usable", Ull(bytes), SpaceName(space),
+                  Ull(offset), core.soc.name.c_str(), Ull(UsableOf(core, space))),
            "Hardware would raise an exception (507015).",
            CaptureStack(),
            {},
@@ -351,22 +373,22 @@ Buffer UbAt(uint64_t offset, uint64_t bytes) try {
     }
     return ToBuffer(core, place->second);
   }
-  if (offset + bytes > core.soc.ubBytes) {
+  if (space == Space::kUb && offset + bytes > core.soc.ubBytes) {
     HintReservedUb(core, offset + bytes);
   }
   // Loops make the same tensor again and again: one entry serves them all.
   for (size_t i = core.buffers.size() - 1; i > 0; --i) {
     const BufferInfo& known = core.buffers[i];
-    if (known.que == 0 && known.offset == offset && known.bytes == bytes) {
+    if (known.que == 0 && known.offset == start + offset && known.bytes == bytes) {
       return ToBuffer(core, static_cast<uint32_t>(i));
     }
   }
   BufferInfo info;
-  info.offset = static_cast<uint32_t>(offset);
+  info.offset = static_cast<uint32_t>(start + offset);
   info.bytes = static_cast<uint32_t>(bytes);
   info.state = BufferState::kAllocated;
   core.buffers.push_back(info);
-  core.ubPeak = std::max(core.ubPeak, offset + bytes);
+  NotePeak(core, space, offset + bytes);
   return ToBuffer(core, static_cast<uint32_t>(core.buffers.size() - 1));
 }
 ACLSIM_SKIPS_FAULTS({})

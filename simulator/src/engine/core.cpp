@@ -112,7 +112,8 @@ Core::Core(const KernelLaunch& launchIn, uint32_t indexIn, uint8_t* ubIn,
     : launch(launchIn),
       index(indexIn),
       soc(*launchIn.soc),
-      kind(soc.coupled ? CoreKind::kCoupled : CoreKind::kVector),
+      kind(launch.KindOf(index)),
+      image(soc, kind, KeepGoing()),
       ub(ubIn),
       buffers(1),
       ques(1),
@@ -121,10 +122,11 @@ Core::Core(const KernelLaunch& launchIn, uint32_t indexIn, uint8_t* ubIn,
       keepGoing(KeepGoing()),
       meeting(meetingIn),
       progress(ThreadProgress::OfThread()),
+      deferring(LackingPipes(kind)),
       scheduler(std::make_unique<Scheduler>(*this, ChaosSeed())),
-      autoSync(AutoSync()),
+      autoSync(AutoSync() && kind != CoreKind::kCube),  // the compiler adds nothing there
       observers_(std::move(observers)),
-      beyond_(UbImageBytes(soc, false)) {
+      beyond_(image.Beyond()) {
   progress.KeepsRecords(Observed());
 }
 
@@ -168,7 +170,7 @@ std::string QueNameOf(void* initPc, uint8_t pos) {
 std::string Core::QueName(const BufferInfo& info) const {
   const QueInfo& que = ques[info.que];
   if (info.que == 0 || que.initPc == nullptr) {
-    return "UB";
+    return SpaceName(image.SpaceOf(info.offset));
   }
   const SourceLine line = FindKernelLine({que.initPc});
   if (line.text.find(kInitBuffer) == line.text.rfind(kInitBuffer)) {
@@ -204,16 +206,24 @@ std::string Core::DescribeBuffer(uint32_t buf) const {
   }
   const BufferInfo& info = buffers[buf];
   if (info.que == 0) {
-    return Format("UB [%u, %u)", info.offset, info.offset + info.bytes);
+    return NameRange(info.offset, info.offset + info.bytes);
   }
   const QueInfo& que = ques[info.que];
   const SourceLine line = FindKernelLine({que.initPc});
   return Format(
-      "%s %s%s, %u B at UB %u", PositionName(que.pos), que.tbuf ? "TBuf" : "TQue",
+      "%s %s%s, %u B at %s %llu", PositionName(que.pos), que.tbuf ? "TBuf" : "TQue",
       line.line > 0
           ? Format(" from %s:%d `%s`", line.file.c_str(), line.line, line.text.c_str()).c_str()
           : "",
-      info.bytes, info.offset);
+      info.bytes, SpaceName(image.SpaceOf(info.offset)),
+      static_cast<unsigned long long>(info.offset - image.Begin(image.SpaceOf(info.offset))));
+}
+
+std::string Core::NameRange(uint64_t begin, uint64_t end) const {
+  const Space space = image.SpaceOf(begin);
+  const uint64_t start = image.Begin(space);
+  return Format("%s [%llu, %llu)", SpaceName(space), static_cast<unsigned long long>(begin - start),
+                static_cast<unsigned long long>(end - start));
 }
 
 std::string Core::BufferTable(uint32_t pipe) const {
@@ -265,27 +275,33 @@ void Core::CheckUbRange(const Ub& operand, int64_t begin, int64_t end, const cha
       CaptureStack(),
       {},
       ""};
-  // Hardware does it like any other where it stays in UB: no harm may come of it, and the numbers are these.
+  // Hardware does it like any other where it stays in its memory: no harm may come of it, and the numbers are these.
   const auto at = static_cast<int64_t>(operand.addr - ub);
-  if (at + begin < 0 || at + end > static_cast<int64_t>(soc.UbMemory())) {
+  const Space space = image.SpaceOf(info.offset);
+  if (at + begin < static_cast<int64_t>(image.Begin(space)) ||
+      at + end > static_cast<int64_t>(image.End(space))) {
     throw fault;
   }
-  GoOn(std::move(fault), "done as on hardware, with what lies next to the buffer in UB");
+  GoOn(std::move(fault),
+       Format("done as on hardware, with what lies next to the buffer in %s", SpaceName(space)));
 }
 
 void Core::CheckUbAlign(const Ub& operand, uint32_t align, const char* role) {
-  if ((UbOffset(operand.addr) & (align - 1)) == 0) [[likely]] {
+  const Space space = SpaceOf(operand);
+  const uint64_t at = UbOffset(operand.addr) - image.Begin(space);
+  if ((at & (align - 1)) == 0) [[likely]] {
     return;
   }
-  PassFault("ub-misaligned",
-            Format("%s starts at UB byte %llu, %llu past a %u-byte boundary\n  buffer: %s", role,
-                   static_cast<unsigned long long>(UbOffset(operand.addr)),
-                   static_cast<unsigned long long>(UbOffset(operand.addr) % align), align,
-                   DescribeBuffer(operand.buf).c_str()),
-            "Hardware raises an unaligned-address exception or drops the low address bits. Keep "
-            "UB offsets a multiple of "
-            "the alignment.",
-            "done at this address");
+  PassFault(
+      "ub-misaligned",
+      Format("%s starts at %s byte %llu, %llu past a %u-byte boundary\n  buffer: %s", role,
+             SpaceName(space), static_cast<unsigned long long>(at),
+             static_cast<unsigned long long>(at % align), align,
+             DescribeBuffer(operand.buf).c_str()),
+      Format("Hardware raises an unaligned-address exception or drops the low address bits. Keep "
+             "%s offsets a multiple of the alignment.",
+             SpaceName(space)),
+      "done at this address");
 }
 
 bool Core::IsWritable(const uint8_t* begin, uint64_t bytes, RegionKind kind) const {
@@ -411,6 +427,13 @@ void Core::Stamp(Record& record) {
 }
 
 void Core::Push(Record&& record, std::function<void()> body) {
+  if (!HasPipe(kind, record.pipe)) {
+    ThrowFault("instruction-absent",
+               Format("%s runs on the %s pipe, which an AIC does not have", instruction,
+                      PipeName(record.pipe)),
+               "The device compiler refuses it for the cube core. Keep vector code in a kernel of "
+               "the AIVs.");
+  }
   scheduler->Push(std::move(record), std::move(body));
 }
 
@@ -638,8 +661,13 @@ size_t Core::BufferAt(uint64_t offset) const {
 
 std::string Core::BufferName(uint64_t offset, uint64_t* start) const {
   const size_t at = BufferAt(offset);
-  *start = at == 0 ? 0 : buffers[at].offset;
-  return at == 0 ? "UB" : QueName(buffers[at]);
+  if (at == 0) {
+    const Space space = image.SpaceOf(offset);
+    *start = image.Begin(space);
+    return SpaceName(space);
+  }
+  *start = buffers[at].offset;
+  return QueName(buffers[at]);
 }
 
 std::vector<Idle> Core::IdleAt(uint64_t offset) const {

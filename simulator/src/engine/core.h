@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One simulated vector core: UB, buffers and queues, event flags, mask register, the GM it may touch.
+// One simulated core: its local memories, buffers and queues, event flags, registers, the GM it may touch.
 #pragma once
 
 #include <algorithm>
@@ -16,6 +16,8 @@
 #include <vector>
 
 #include "ascendc/device_abi.h"
+#include "engine/cube_registers.h"
+#include "engine/image.h"
 #include "engine/keep_going.h"
 #include "engine/kernel_launch.h"
 #include "engine/queue_events.h"
@@ -31,9 +33,9 @@ namespace aclsim {
 
 enum class BufferState : uint8_t { kFree, kAllocated, kQueued };
 
-// A piece of UB that InitBuffer (or a fixed address) has given a meaning.
+// A piece of local memory that InitBuffer (or a fixed address) has given a meaning.
 struct BufferInfo {
-  uint32_t offset = 0;
+  uint32_t offset = 0;  // in the image
   uint32_t bytes = 0;
   uint32_t que = 0;  // owner; 0 for tensors at fixed addresses
   BufferState state = BufferState::kFree;
@@ -71,7 +73,7 @@ struct PipeInfo {
   void* object = nullptr;  // null once it is gone
   bool copied = false;     // from another one: queues outlive it
   bool destroyed = false;
-  uint64_t ubUsed = 0;
+  std::array<uint64_t, kSpaces> used{};  // bytes handed out
   size_t buffers = 0;
   std::array<std::array<bool, 8>, 40> allocated{};          // AllocEventID
   std::array<std::array<uint32_t, 8>, 40> allocatedSite{};  // of the last one
@@ -108,9 +110,6 @@ struct Registers {
   bool padSet = false;
 };
 
-// The comparison register of 16 bytes lies behind UB, so that checks follow its bits as they follow memory.
-constexpr uint64_t kCmpMaskBytes = 32;
-
 // An instruction that had nothing to do, or not on all lanes: a count, mask or repeat of 0, a mask of SetVectorMask.
 struct Idle {
   uint32_t site = 0;
@@ -120,11 +119,6 @@ struct Idle {
   uint64_t offset = 0;    // where in UB it would have begun to write
   uint32_t maskSite = 0;  // of that SetVectorMask
 };
-// Behind that, where cores go on after faults, is memory for buffers that UB cannot hold.
-inline uint64_t UbImageBytes(const Soc& soc, bool keepGoing) {
-  return soc.UbMemory() * (keepGoing ? 3 : 1) + kCmpMaskBytes;
-}
-
 // A copy to GM that adds: kept until the cores meet, so that sums are made in the order of the cores, not of host threads.
 struct AtomicWrite {
   uint8_t* dst = nullptr;
@@ -161,10 +155,11 @@ class Core {
   const KernelLaunch& launch;
   const uint32_t index;
   const Soc& soc;
-  const CoreKind kind;  // launches run vector kernels, so it is no cube core yet
+  const CoreKind kind;
+  const Image image;
 
-  // --- UB ---
-  uint8_t* const ub;
+  // --- local memory ---
+  uint8_t* const ub;  // the image, which begins with UB
   uint64_t UbOffset(const void* addr) const {
     return static_cast<uint64_t>(static_cast<const uint8_t*>(addr) - ub);
   }
@@ -173,6 +168,9 @@ class Core {
   // Does the same once the instruction runs: the kernel may have freed the tensor since.
   void CheckUbRange(const Ub& operand, int64_t begin, int64_t end, const char* role);
   void CheckUbAlign(const Ub& operand, uint32_t align, const char* role);
+  Space SpaceOf(const Ub& operand) const { return image.SpaceOf(UbOffset(operand.addr)); }
+  // "L1 [0, 512)": bytes of the image by the names and addresses that the kernel has for them.
+  std::string NameRange(uint64_t begin, uint64_t end) const;
   std::string DescribeBuffer(uint32_t buf) const;
   std::string BufferTable() const { return BufferTable(currentPipe); }
   std::string BufferTable(uint32_t pipe) const;
@@ -190,7 +188,7 @@ class Core {
   std::vector<PoolInfo> pools;      // likewise
   std::vector<PipeInfo> pipes;      // [0] stands for none
   uint32_t currentPipe = 0;         // what GetTPipePtr returns
-  uint64_t UbUsed() const { return pipes[currentPipe].ubUsed; }
+  uint64_t UbUsed() const { return pipes[currentPipe].used[static_cast<size_t>(Space::kUb)]; }
   uint64_t ubPeak = 0;
   std::vector<GlobalTensorCall> globalTensors;  // kept when the launch is observed
   bool maskCounter = false;
@@ -206,6 +204,8 @@ class Core {
   uint32_t maskSite = 0;      // of SetVectorMask; 0 when the mask is an instruction's, or all lanes
   bool atomicsTold = false;   // the meeting has some of this core's sums
   Registers registers;
+  CubeRegisters cube;
+  UnitTiles unitTiles;
   std::vector<Idle> idle;  // since their buffers were handed out
   bool tilingKeyAsked = false;
   bool tilingKeyMatched = false;
@@ -390,7 +390,8 @@ class Core {
   Meeting* const meeting;  // with the other cores of the launch
   ThreadProgress& progress;
   // The pipes on which instructions wait instead of running when they are issued, by bit; the scheduler's to set.
-  uint8_t deferring = 0;
+  // Those that its kind lacks are among them.
+  uint8_t deferring;
   bool Defers(Pipe pipe) const { return (deferring >> static_cast<size_t>(pipe) & 1) != 0; }
   const std::unique_ptr<Scheduler> scheduler;
   ReadAhead readAhead;

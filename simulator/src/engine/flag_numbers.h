@@ -9,6 +9,8 @@ namespace aclsim {
 
 // Flags of queue buffers come after those of events.
 inline constexpr uint32_t kEventFlags = 40 * 8;
+// Those from here to their end are the unit flags of L0C: there are no events of such numbers.
+inline constexpr uint32_t kUnitFlags = 35 * 8;
 inline uint32_t EventFlag(uint8_t event, int32_t id) {
   return event * 8u + static_cast<uint32_t>(id);
 }

@@ -16,10 +16,11 @@ namespace aclsim {
 
 const char* EventName(uint8_t event) {
   static const char* const kNames[] = {
-      "MTE2_MTE1", "MTE1_MTE2", "MTE1_M", "M_MTE1", "MTE2_V",    "V_MTE2",    "MTE3_V",
-      "V_MTE3",    "M_V",       "V_M",    "V_V",    "MTE3_MTE1", "MTE1_MTE3", "MTE1_V",
-      "MTE2_M",    "M_MTE2",    "V_MTE1", "M_FIX",  "FIX_M",     "MTE3_MTE2", "MTE2_MTE3",
-      "S_V",       "V_S",       "S_MTE2", "MTE2_S", "S_MTE3",    "MTE3_S"};
+      "MTE2_MTE1", "MTE1_MTE2", "MTE1_M", "M_MTE1",   "MTE2_V",    "V_MTE2",    "MTE3_V",
+      "V_MTE3",    "M_V",       "V_M",    "V_V",      "MTE3_MTE1", "MTE1_MTE3", "MTE1_V",
+      "MTE2_M",    "M_MTE2",    "V_MTE1", "M_FIX",    "FIX_M",     "MTE3_MTE2", "MTE2_MTE3",
+      "S_V",       "V_S",       "S_MTE2", "MTE2_S",   "S_MTE3",    "MTE3_S",    "MTE2_FIX",
+      "FIX_MTE2",  "FIX_S",     "M_S",    "FIX_MTE3", "MTE1_FIX",  "FIX_MTE1",  "FIX_FIX"};
   static_assert(std::size(kNames) == static_cast<size_t>(AscendC::HardEvent::MAX));
   return event < std::size(kNames) ? kNames[event] : "?";
 }
@@ -28,7 +29,7 @@ namespace {
 
 constexpr const char* kAtTheEnd = "left as it is at the end";
 
-// The pipes that an event orders on a core of that kind.
+// The pipes that an event orders on a core of that kind. On one with a vector pipe, a pipe that it does not have counts as that one.
 QueuePipes PipesOfEvent(CoreKind kind, uint8_t event) {
   using Events = std::array<QueuePipes, static_cast<size_t>(AscendC::HardEvent::MAX)>;
   static const auto kTable = [] {
@@ -37,8 +38,9 @@ QueuePipes PipesOfEvent(CoreKind kind, uint8_t event) {
       for (uint8_t i = 0; i < table[of].size(); ++i) {
         const std::string_view name = EventName(i);
         const size_t cut = name.find('_');
-        table[of][i] = {PipeOfFlag(name.substr(0, cut), static_cast<CoreKind>(of)),
-                        PipeOfFlag(name.substr(cut + 1), static_cast<CoreKind>(of))};
+        const auto kindOf = static_cast<CoreKind>(of);
+        table[of][i] = {PipeOfFlag(name.substr(0, cut), kindOf).value_or(Pipe::kVector),
+                        PipeOfFlag(name.substr(cut + 1), kindOf).value_or(Pipe::kVector)};
       }
     }
     return table;
@@ -60,6 +62,14 @@ void CheckEvent(const Core& core, uint8_t event, int32_t id, const char* call) {
         Format("%s<HardEvent::%s> with event id %d, legal are 0..%d", call, EventName(event), id,
                EventIds(core) - 1),
         "Hardware would use another flag. Take the id from TPipe::FetchEventID or AllocEventID.");
+  }
+  const auto [from, to] = PipesOfEvent(core.kind, event);
+  if (!HasPipe(core.kind, from) || !HasPipe(core.kind, to)) {
+    ThrowFault(
+        "event-id-range",
+        Format("%s<HardEvent::%s> on an AIC, which has no vector pipe", call, EventName(event)),
+        "Hardware waits forever. Keep flags of the vector pipe in the AIVs' half, under "
+        "ASCEND_IS_AIV.");
   }
 }
 
@@ -84,6 +94,10 @@ void OrderPipes(Core& core, SyncEvent::Kind kind, Pipe from, Pipe to, uint32_t f
 }
 
 std::string FlagName(uint32_t flag) {
+  static_assert(kUnitFlags == static_cast<uint32_t>(AscendC::HardEvent::MAX) * 8);
+  if (flag >= kUnitFlags && flag < kEventFlags) {
+    return flag % 2 == 0 ? "a unit flag, which Mmad sets" : "a unit flag, which Fixpipe clears";
+  }
   if (flag >= kEventFlags) {
     return (flag - kEventFlags) % 2 == 0 ? "a queue's EnQue" : "a queue's FreeTensor";
   }
@@ -343,12 +357,16 @@ ACLSIM_SKIPS_FAULTS()
 
 namespace {
 
-// None: a pipe that a vector core does not have.
-std::optional<Pipe> OwnPipe(int32_t pipe) {
-  return pipe == PIPE_V      ? std::optional(Pipe::kVector)
-         : pipe == PIPE_MTE2 ? std::optional(Pipe::kMte2)
-         : pipe == PIPE_MTE3 ? std::optional(Pipe::kMte3)
-                             : std::nullopt;
+// None: a pipe that the core does not have.
+std::optional<Pipe> OwnPipe(const Core& core, int32_t pipe) {
+  const std::optional<Pipe> known = pipe == PIPE_V      ? std::optional(Pipe::kVector)
+                                    : pipe == PIPE_M    ? std::optional(Pipe::kCube)
+                                    : pipe == PIPE_MTE1 ? std::optional(Pipe::kMte1)
+                                    : pipe == PIPE_MTE2 ? std::optional(Pipe::kMte2)
+                                    : pipe == PIPE_MTE3 ? std::optional(Pipe::kMte3)
+                                    : pipe == PIPE_FIX  ? std::optional(Pipe::kFix)
+                                                        : std::nullopt;
+  return known && HasPipe(core.kind, *known) ? known : std::nullopt;
 }
 
 }  // namespace
@@ -365,7 +383,7 @@ void Barrier(int32_t pipe) try {
       core.Sync(core.MakeSync(SyncEvent::Kind::kAll, Pipe::kScalar, Pipe::kScalar, 0));
       return;
     default:
-      if (const std::optional<Pipe> own = OwnPipe(pipe);
+      if (const std::optional<Pipe> own = OwnPipe(core, pipe);
           own && (core.Observed() || core.Defers(*own))) {
         core.scheduler->Barrier(core.MakeSync(SyncEvent::Kind::kBarrier, *own, *own, 0));
       }
@@ -451,7 +469,7 @@ void CrossCoreSet(uint8_t mode, int32_t pipe, uint16_t flag) try {
   core.instruction = "CrossCoreSetFlag";
   CheckCrossCore(core, mode, flag);
   // A pipe without work is where the scalar pipe is.
-  const Pipe from = OwnPipe(pipe).value_or(Pipe::kScalar);
+  const Pipe from = OwnPipe(core, pipe).value_or(Pipe::kScalar);
   const SyncEvent event = core.MakeSync(SyncEvent::Kind::kSet, from, Pipe::kScalar, CoreFlag(flag));
   ++core.crossCore[flag];
   core.crossCoreSite[flag] = event.site;

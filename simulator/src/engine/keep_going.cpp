@@ -60,10 +60,12 @@ void Core::GoOn(KernelFault fault, std::string how) {
 
 uint64_t Core::UbRoom(const Ub& operand, int64_t begin) const {
   const BufferInfo& info = Info(operand.buf);
-  // Hardware does it so wherever it lies in UB, whosever it is.
-  const auto memory = static_cast<int64_t>(soc.UbMemory());
+  // Hardware does it so wherever it lies in its memory, whosever that is.
+  const Space space = image.SpaceOf(info.offset);
+  const auto memory = static_cast<int64_t>(image.End(space));
   if (const int64_t offset = static_cast<int64_t>(operand.addr - ub) + begin;
-      info.offset < soc.UbMemory() && offset >= 0 && offset < memory) {
+      info.offset < image.End(space) && offset >= static_cast<int64_t>(image.Begin(space)) &&
+      offset < memory) {
     return static_cast<uint64_t>(memory - offset);
   }
   const int64_t at =
@@ -93,7 +95,7 @@ uint64_t Core::TakeBeyond(uint64_t bytes) {
   constexpr uint64_t kBlockBytes = 32;
   const uint64_t begin = beyond_;
   const uint64_t end = begin + (bytes + kBlockBytes - 1) / kBlockBytes * kBlockBytes;
-  if (!keepGoing || end > UbImageBytes(soc, true)) {
+  if (!keepGoing || end > image.Bytes()) {
     return 0;
   }
   beyond_ = end;

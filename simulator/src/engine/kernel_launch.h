@@ -45,7 +45,16 @@ struct KernelLaunch {
   bool twin = false;       // by tikicpulib.h
   std::string tilingText;  // printed with a fault; may be empty
   const Soc* soc = nullptr;
+  bool cube = false;  // a kernel of the AICs of a split chip
+
+  // Of one of its cores.
+  CoreKind KindOf(uint32_t /*core*/) const {
+    return soc->coupled ? CoreKind::kCoupled : cube ? CoreKind::kCube : CoreKind::kVector;
+  }
 };
+
+// Whether the library that holds a kernel's entry was compiled for cube cores.
+bool IsCubeCode(const void* entry);
 
 // Traffic and instruction counts of one launch; zero in fast mode except for blockDim.
 struct LaunchStats {

@@ -73,7 +73,7 @@ void ForgetBuffers(Core& core) {
 // The pipe hands out UB and event ids from the start again; its queues and their tensors are nobody's from here on.
 void StartAnew(Core& core, uint32_t pipe) {
   PipeInfo& info = core.pipes[pipe];
-  info.ubUsed = 0;
+  info.used = {};
   info.buffers = 0;
   info.allocated = {};
   core.idle.clear();
@@ -110,6 +110,7 @@ void CheckKernelEnd(Core& core) {
   CheckModesOff(core);
   CheckQueuesEmpty(core, kAnyPipe);
   CheckFlagsDown(core);
+  CheckUnitFlags(core);
   for (uint32_t pipe = 1; pipe < core.pipes.size(); ++pipe) {
     if (!core.pipes[pipe].copied) {
       CheckEventsReleased(core, pipe);
@@ -199,7 +200,7 @@ void PipeDestroy(uint32_t pipe, bool barrier) {
     if (barrier) {
       core.scheduler->Forget(FreeFlag(buf));
     } else {
-      const QueuePipes pipes = PipesOf(que);
+      const QueuePipes pipes = PipesOf(core, que);
       OrderPipes(core, SyncEvent::Kind::kWait, pipes.from, pipes.to, FreeFlag(buf));
     }
   }

@@ -17,7 +17,7 @@ struct QueuePipes {
 };
 
 inline int32_t EventIds(const Core& core) { return core.soc.npuArch == 1001 ? 4 : 8; }
-QueuePipes PipesOf(const QueInfo& que);
+QueuePipes PipesOf(const Core& core, const QueInfo& que);
 // The flags of a buffer's EnQue: one for each way that EnQue and DeQue may name. A tensor that comes in and goes out by one queue
 // uses two, and the second set may run before the first wait.
 inline uint32_t EnQueFlag(uint32_t buffer, const QueuePipes& way) {

@@ -5,6 +5,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string_view>
 
 #include "soc/soc.h"
@@ -12,8 +14,8 @@
 namespace aclsim {
 
 // Instructions of one pipe run in order; pipes run side by side unless a flag, queue or barrier orders them.
-enum class Pipe : uint8_t { kScalar, kVector, kMte2, kMte3 };
-inline constexpr size_t kPipes = 4;
+enum class Pipe : uint8_t { kScalar, kVector, kMte2, kMte3, kMte1, kCube, kFix };
+inline constexpr size_t kPipes = 7;
 
 struct PipeFacts {
   const char* name;  // in reports and traces
@@ -26,22 +28,51 @@ inline constexpr std::array<PipeFacts, kPipes> kPipeFacts = {{
     {"VECTOR", "V", {true, false, true}},
     {"MTE2", "MTE2", {true, true, true}},
     {"MTE3", "MTE3", {true, true, true}},
+    // Coupled cores have these too; what runs on them there is not simulated yet.
+    {"MTE1", "MTE1", {false, true, false}},
+    {"CUBE", "M", {false, true, false}},
+    {"FIXP", "FIX", {false, true, false}},
 }};
-// All but the scalar pipe, which issues to them.
-inline constexpr std::array kIssuedPipes = {Pipe::kVector, Pipe::kMte2, Pipe::kMte3};
-static_assert(kIssuedPipes.size() == kPipes - 1);
 
 constexpr const PipeFacts& FactsOf(Pipe pipe) { return kPipeFacts[static_cast<size_t>(pipe)]; }
 constexpr const char* PipeName(Pipe pipe) { return FactsOf(pipe).name; }
 
-// The pipe of that name in flags; one that such a core does not have counts as the vector pipe.
-constexpr Pipe PipeOfFlag(std::string_view flag, CoreKind kind) {
+constexpr bool HasPipe(CoreKind kind, Pipe pipe) {
+  return FactsOf(pipe).kinds[static_cast<size_t>(kind)];
+}
+// Pipes from this number on are not of that kind.
+constexpr size_t PipesEnd(CoreKind kind) {
+  size_t end = kPipes;
+  while (!HasPipe(kind, static_cast<Pipe>(end - 1))) {
+    --end;
+  }
+  return end;
+}
+static_assert(PipesEnd(CoreKind::kVector) == 4 && PipesEnd(CoreKind::kCube) == 7);
+// All but the scalar pipe, which issues to them, in the order of a datum's way.
+inline std::span<const Pipe> IssuedPipes(CoreKind kind) {
+  static constexpr std::array kOfVector = {Pipe::kVector, Pipe::kMte2, Pipe::kMte3};
+  static constexpr std::array kOfCube = {Pipe::kMte2, Pipe::kMte1, Pipe::kCube, Pipe::kFix,
+                                         Pipe::kMte3};
+  return kind == CoreKind::kCube ? std::span<const Pipe>(kOfCube) : kOfVector;
+}
+// As bits, of those that such a core lacks.
+constexpr uint8_t LackingPipes(CoreKind kind) {
+  unsigned bits = 0;
+  for (size_t i = 0; i < kPipes; ++i) {
+    bits |= HasPipe(kind, static_cast<Pipe>(i)) ? 0 : 1u << i;
+  }
+  return static_cast<uint8_t>(bits);
+}
+
+// The pipe of that name in flags, where such a core has it.
+constexpr std::optional<Pipe> PipeOfFlag(std::string_view flag, CoreKind kind) {
   for (size_t i = 0; i < kPipes; ++i) {
     if (kPipeFacts[i].flag == flag && kPipeFacts[i].kinds[static_cast<size_t>(kind)]) {
       return static_cast<Pipe>(i);
     }
   }
-  return Pipe::kVector;
+  return std::nullopt;
 }
 
 }  // namespace aclsim

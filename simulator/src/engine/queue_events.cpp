@@ -23,7 +23,15 @@ std::optional<HardEvent> EventOf(Pipe from, Pipe to) {
                  {Pipe::kVector, Pipe::kMte3, HardEvent::V_MTE3},
                  {Pipe::kMte3, Pipe::kVector, HardEvent::MTE3_V},
                  {Pipe::kMte2, Pipe::kMte3, HardEvent::MTE2_MTE3},
-                 {Pipe::kMte3, Pipe::kMte2, HardEvent::MTE3_MTE2}};
+                 {Pipe::kMte3, Pipe::kMte2, HardEvent::MTE3_MTE2},
+                 {Pipe::kMte2, Pipe::kMte1, HardEvent::MTE2_MTE1},
+                 {Pipe::kMte1, Pipe::kMte2, HardEvent::MTE1_MTE2},
+                 {Pipe::kMte1, Pipe::kCube, HardEvent::MTE1_M},
+                 {Pipe::kCube, Pipe::kMte1, HardEvent::M_MTE1},
+                 {Pipe::kMte1, Pipe::kFix, HardEvent::MTE1_FIX},
+                 {Pipe::kFix, Pipe::kMte1, HardEvent::FIX_MTE1},
+                 {Pipe::kCube, Pipe::kFix, HardEvent::M_FIX},
+                 {Pipe::kFix, Pipe::kCube, HardEvent::FIX_M}};
   for (const auto& entry : kEvents) {
     if (entry.from == from && entry.to == to) {
       return entry.event;

@@ -35,8 +35,8 @@ Buffer ToBuffer(Core& core, uint32_t buf) {
   return {core.ub + info.offset, info.bytes, buf, info.generation};
 }
 
-QueuePipes PipesOf(const QueInfo& que) {
-  return {PositionOf(que.pos).fills, PositionOf(que.dst).takes};
+QueuePipes PipesOf(const Core& core, const QueInfo& que) {
+  return {PositionOf(que.pos).EndsOn(core.kind).fills, PositionOf(que.dst).EndsOn(core.kind).takes};
 }
 
 // The queue has a way that the caller names: from GM into UB, or out of UB to GM. Both ends in UB: as a queue
@@ -54,7 +54,10 @@ BufferInfo& OwnBuffer(Core& core, uint32_t que, uint32_t buf, const char* call) 
   return core.buffers[buf];
 }
 
-QueuePipes PipesOf(uint8_t src, uint8_t dst) {
+QueuePipes PipesOf(const Core& core, uint8_t src, uint8_t dst) {
+  if (core.kind == CoreKind::kCube) {
+    return {PositionOf(src).EndsOn(core.kind).fills, PositionOf(dst).EndsOn(core.kind).takes};
+  }
   constexpr auto kGm = static_cast<uint8_t>(AscendC::TPosition::GM);
   if (src != kGm && dst != kGm) return {Pipe::kMte2, Pipe::kMte3};
   return {src == kGm ? Pipe::kMte2 : Pipe::kVector, dst == kGm ? Pipe::kMte3 : Pipe::kVector};
@@ -95,7 +98,7 @@ Buffer QueAlloc(uint32_t handle) try {
       BufferInfo& info = core.buffers[buf];
       info.state = BufferState::kAllocated;
       info.allocSite = core.sites.Capture();
-      const QueuePipes pipes = PipesOf(que);
+      const QueuePipes pipes = PipesOf(core, que);
       if (info.freed) {
         info.freed = false;
         OrderPipes(core, SyncEvent::Kind::kWait, pipes.to, pipes.from, FreeFlag(buf));
@@ -134,7 +137,7 @@ Buffer QueAlloc(uint32_t handle) try {
     info.enQueued = false;
     ForgetFlags(core, buf);
   }
-  const QueuePipes pipes = PipesOf(que);
+  const QueuePipes pipes = PipesOf(core, que);
   for (const auto kind : {SyncEvent::Kind::kSet, SyncEvent::Kind::kWait}) {
     OrderPipes(core, kind, pipes.to, pipes.from, FreeFlag(buf));
   }
@@ -211,21 +214,23 @@ static Buffer DeQue(Core& core, uint32_t handle, const QueuePipes& pipes) {
 void QueEnQue(uint32_t handle, uint32_t buf) try {
   Core& core = Core::Current();
   core.instruction = "EnQue";
-  EnQue(core, handle, buf, PipesOf(Que(core, handle, "EnQue")));
+  EnQue(core, handle, buf, PipesOf(core, Que(core, handle, "EnQue")));
 }
 ACLSIM_SKIPS_FAULTS()
 Buffer QueDeQue(uint32_t handle) try {
   Core& core = Core::Current();
   core.instruction = "DeQue";
-  return DeQue(core, handle, PipesOf(Que(core, handle, "DeQue")));
+  return DeQue(core, handle, PipesOf(core, Que(core, handle, "DeQue")));
 }
 ACLSIM_SKIPS_FAULTS({})
 void QueEnQueOn(uint32_t handle, uint32_t buf, uint8_t src, uint8_t dst) try {
-  EnQue(Core::Current(), handle, buf, PipesOf(src, dst));
+  Core& core = Core::Current();
+  EnQue(core, handle, buf, PipesOf(core, src, dst));
 }
 ACLSIM_SKIPS_FAULTS()
 Buffer QueDeQueOn(uint32_t handle, uint8_t src, uint8_t dst) try {
-  return DeQue(Core::Current(), handle, PipesOf(src, dst));
+  Core& core = Core::Current();
+  return DeQue(core, handle, PipesOf(core, src, dst));
 }
 ACLSIM_SKIPS_FAULTS({})
 
@@ -245,7 +250,7 @@ void QueFree(uint32_t handle, uint32_t buf) try {
   info.state = BufferState::kFree;
   ++info.generation;
   info.freed = true;
-  const QueuePipes pipes = PipesOf(core.ques[handle]);
+  const QueuePipes pipes = PipesOf(core, core.ques[handle]);
   const SyncEvent set = core.MakeSync(SyncEvent::Kind::kSet, pipes.to, pipes.from, FreeFlag(buf));
   RaiseQueueEvent(core, &info.freeEvent, pipes.to, pipes.from, set.site, "FreeTensor");
   OrderPipes(core, set);
@@ -262,7 +267,7 @@ void QueFreeEvents(uint32_t handle) try {
   Core& core = Core::Current();
   core.instruction = "FreeAllEvent";
   const QueInfo& que = Que(core, handle, "FreeAllEvent");
-  const QueuePipes pipes = PipesOf(que);
+  const QueuePipes pipes = PipesOf(core, que);
   for (const uint32_t buf : que.buffers) {
     BufferInfo& info = core.buffers[buf];
     if (info.freed) {

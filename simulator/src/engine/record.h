@@ -121,7 +121,9 @@ enum class Flow : uint8_t {
   kGroups,   // a result is made of an equal share of the repeat's lanes: block and pair reductions
   kBits,     // bit i of the destination is made of lane i of every source
   kAll,      // every byte may depend on every source byte
-  kMove,     // bytes move unchanged; Record::move does the same on another image of UB
+  kMove,     // bytes move unchanged; Record::move does the same on another image of local memory
+  kMoveGm,   // the same with GM as a source, whose shadow move takes for another image
+  kStore,    // results go to GM; move writes their shadow from another image
   kCopy,  // blocks go from the second access to the first, which has padLeft bytes of padding before each
   kRegisters,  // between UB and registers: Record::held
   kNone,       // constants: whatever is written is defined
@@ -144,7 +146,8 @@ struct Record {
   Flow flow = Flow::kLanes;
   DType dtype = DType::kFloat;  // of the lanes that are computed with
   bool atomic = false;
-  uint8_t group = 1;  // Flow::kGroups: lanes per result
+  bool ordered = false;  // hardware runs it behind the earlier instructions of its pipe
+  uint8_t group = 1;     // Flow::kGroups: lanes per result
   uint8_t crowd = 0;  // of a list of addresses: most blocks of a repeat's operand in one bank group
   bool reference = false;  // a scalar access by reference: read or write, nobody knows
   int accessCount = 0;
@@ -159,7 +162,7 @@ struct Record {
   double cycles = 0;            // of a whole vector function, told when it ends: with no access
   uint32_t step = 0;            // of the tape, see timing/tape.h
   uint32_t coreWaits = 0;       // SyncAll and CrossCoreWaitFlag before it was issued
-  std::function<void(uint8_t* ub)> move;  // Flow::kMove only
+  std::function<void(uint8_t* image)> move;  // Flow::kMove, kMoveGm and kStore
   // Accesses that depend on data, such as a gather's: narrows them when the instruction runs, until then they are the widest.
   std::function<void(Record&)> narrow;
 

@@ -121,7 +121,7 @@ void Poll(Core& core, uint64_t line) {
   }
   if (++aside.polls % kMostPolls == 0) {
     if (ChaosSeed() != 0) {  // another core may wait for what this one has yet to copy
-      for (const Pipe pipe : kIssuedPipes) {
+      for (const Pipe pipe : IssuedPipes(core.kind)) {
         core.scheduler->Drain(pipe);
       }
     }

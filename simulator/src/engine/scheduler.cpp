@@ -43,6 +43,8 @@ Scheduler::Scheduler(Core& core, uint64_t seed)
     : core_(core),
       chaos_(seed != 0),
       random_(seed * 0x9E3779B97F4A7C15ull + core.index),
+      issues_(IssuedPipes(core.kind)),
+      order_(issues_.begin(), issues_.end()),
       held_(seed != 0 ? Held() : HeldBack{}),
       limited_(!held_.ranges.empty()),
       named_(limited_ && held_.Few()) {
@@ -50,8 +52,12 @@ Scheduler::Scheduler(Core& core, uint64_t seed)
     return;
   }
   core_.deferring = UINT8_MAX;
-  // The first six seeds are the orders in which three pipes can overtake each other, the others mix them.
-  if (seed <= 6) {
+  // The first six seeds are the orders in which three pipes can overtake each other, and six of those of more pipes; the others mix
+  // them.
+  constexpr size_t kOfVector = 3;
+  if (seed <= 6 && order_.size() > kOfVector) {
+    std::shuffle(order_.begin(), order_.end(), random_);
+  } else if (seed <= 6) {
     for (uint64_t i = 1; i < seed; ++i) {
       std::next_permutation(order_.begin(), order_.end());
     }
@@ -303,7 +309,7 @@ void Scheduler::Pump() {
   pumping_ = true;
   for (bool moved = true; moved;) {
     moved = false;
-    for (const Pipe pipe : kIssuedPipes) {
+    for (const Pipe pipe : issues_) {
       while (StepFree(pipe)) {
         moved = true;
       }
@@ -313,11 +319,12 @@ void Scheduler::Pump() {
 }
 
 Pipe Scheduler::PickPipe() {
-  std::array<Pipe, kIssuedPipes.size()> order = order_;
+  std::array<Pipe, kPipes> order;
+  const auto end = std::copy(order_.begin(), order_.end(), order.begin());
   if (shuffled_) {
-    std::shuffle(order.begin(), order.end(), random_);
+    std::shuffle(order.begin(), end, random_);
   }
-  for (const Pipe pipe : order) {
+  for (const Pipe pipe : std::span(order.begin(), end)) {
     const std::deque<Task>& queue = queues_[Index(pipe)];
     if (!queue.empty() &&
         !(queue.front().kind == TaskKind::kWait && Flag(queue.front().event.flag).set == 0)) {
@@ -350,7 +357,7 @@ void Scheduler::Drain(Pipe pipe) {
 }
 
 void Scheduler::DrainConflicts(const Access& access) {
-  for (const Pipe pipe : kIssuedPipes) {
+  for (const Pipe pipe : issues_) {
     const std::deque<Task>& queue = queues_[Index(pipe)];
     size_t upTo = 0;
     for (size_t i = 0; i < queue.size(); ++i) {

@@ -9,6 +9,7 @@
 #include <functional>
 #include <optional>
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -96,7 +97,8 @@ class Scheduler {
   Core& core_;
   const bool chaos_;
   std::mt19937_64 random_;
-  std::array<Pipe, kIssuedPipes.size()> order_ = kIssuedPipes;
+  const std::span<const Pipe> issues_;  // the pipes of the core
+  std::vector<Pipe> order_;
   bool shuffled_ = false;  // pick pipes at random instead of by order_
   bool pumping_ = false;
   const HeldBack held_;

@@ -206,7 +206,7 @@ class LaunchRun {
   }
 
   void RunCore(uint32_t index) {
-    const uint64_t ubBytes = UbImageBytes(*launch_.soc, KeepGoing());
+    const uint64_t ubBytes = Image(*launch_.soc, launch_.KindOf(index), KeepGoing()).Bytes();
     uint8_t* ub = nullptr;
     if (!over_) {
       try {
@@ -318,7 +318,8 @@ LaunchResult Launch(const KernelLaunch& launch) noexcept {
 void RunAgain(const KernelLaunch& launch) {
   Meeting meeting(launch.blockDim);
   HostThreads::Instance().Run(launch.blockDim, 1, [&](uint32_t index) {
-    Core core(launch, index, ThreadUb(UbImageBytes(*launch.soc, KeepGoing())), {}, &meeting);
+    const Image image(*launch.soc, launch.KindOf(index), KeepGoing());
+    Core core(launch, index, ThreadUb(image.Bytes()), {}, &meeting);
     Core::SetCurrent(&core);
     bool failed = true;
     try {

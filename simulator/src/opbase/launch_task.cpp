@@ -178,6 +178,7 @@ aclsim::TaskResult KernelTask::Run(const TaskInput& input) const {
   aclsim::KernelLaunch launch;
   launch.opType = name;
   launch.entry = entry;
+  launch.cube = aclsim::IsCubeCode(entry);
   launch.blockDim = tiling.blockDim;
   launch.tilingKey = tiling.tilingKey;
   launch.tilingText = tilingText;

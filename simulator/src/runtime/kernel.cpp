@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <utility>
 
 #include "aclsim/framework.h"
 #include "engine/gm_shadow.h"
@@ -250,6 +251,9 @@ int32_t Enqueue(const Api& api, KernelLaunch launch, const std::vector<Argument>
       uses, name);
 }
 
+// Of the next launch of this thread.
+thread_local bool nextIsCube = false;
+
 int32_t LaunchKernel(const Api& api, const char* name, const void* entry, uint32_t blockDim,
                      uint64_t tilingKey, void* const* args, const uint64_t* argBytes,
                      size_t argCount, void* stream) {
@@ -260,6 +264,7 @@ int32_t LaunchKernel(const Api& api, const char* name, const void* entry, uint32
   KernelLaunch launch;
   launch.opType = name;
   launch.entry = entry;
+  launch.cube = IsCubeCode(entry);
   launch.blockDim = blockDim;
   launch.tilingKey = tilingKey;
   std::vector<Argument> arguments;
@@ -286,11 +291,13 @@ int32_t RefuseGone(const Api& api, const char* name, size_t index, const void* p
 int32_t LaunchBody(const Api& api, const char* name, const void* entry, aclsimKernelBody body,
                    const std::shared_ptr<void>& context, uint32_t blockDim, uint64_t tilingKey,
                    void* const* args, size_t argCount, void* stream) {
+  const bool told = TakeNextIsCube();
   ACLSIM_RETURN_IF_ERROR(CheckCall(api, name, entry, blockDim, args, argCount));
   ACLSIM_RETURN_IF_ERROR(api.NotNull(reinterpret_cast<const void*>(body), "body"));
   KernelLaunch launch;
   launch.opType = name;
   launch.entry = entry;
+  launch.cube = told || IsCubeCode(entry);
   launch.body = [body, context](const std::vector<uint8_t*>& pointers) {
     const std::vector<void*> own(pointers.begin(), pointers.end());
     body(context.get(), own.data());
@@ -312,6 +319,9 @@ int32_t LaunchBody(const Api& api, const char* name, const void* entry, aclsimKe
 }
 
 }  // namespace
+
+bool TakeNextIsCube() { return std::exchange(nextIsCube, false); }
+
 }  // namespace aclsim
 
 extern "C" {
@@ -320,6 +330,8 @@ int32_t aclsimSetListTensors(aclsimListTensors list) {
   aclsim::listTensors = list;
   return 0;
 }
+
+void aclsimNextIsCube() { aclsim::nextIsCube = true; }
 
 int32_t aclsimExpectOutput(const void* output, uint64_t bytes, uint32_t elementBytes,
                            const char* name) {

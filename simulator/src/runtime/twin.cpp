@@ -252,6 +252,7 @@ int32_t aclsimRunBody(const char* name, const void* entry, aclsimKernelBody body
       const std::vector<void*> own(pointers.begin(), pointers.end());
       body(context, own.data());
     };
+    launch.cube = aclsim::TakeNextIsCube() || aclsim::IsCubeCode(entry);
     launch.twin = true;
     launch.blockDim = blockDim;
     launch.tilingKey = tilingKey;

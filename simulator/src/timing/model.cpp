@@ -560,6 +560,7 @@ class Simulation {
         return own ? SetFlag(now) : Enqueue(now);
       case StepKind::kBarrier:
       case StepKind::kVector:
+      case StepKind::kUnit:
       case StepKind::kCopy:
         return Enqueue(now);
     }
@@ -749,6 +750,9 @@ class Simulation {
     switch (now.step.kind) {
       case StepKind::kVector:
         return StepVector(now);
+      case StepKind::kUnit:
+        StepUnit(now);
+        return true;
       case StepKind::kCopy:
         return StepCopy(now);
       case StepKind::kSet:
@@ -794,6 +798,19 @@ class Simulation {
     pipe.complete = written;
     now.Leave(start);
     return true;
+  }
+
+  // One behind the other: what an instruction takes to begin is hidden behind the one before it.
+  void StepUnit(const PipeStep& now) {
+    PipeState& pipe = now.pipe;
+    const double start = std::max(now.ready, pipe.free);
+    const bool first = start > pipe.free + kEpsilon || pipe.complete <= start;
+    const double end = start + (first ? now.step.head : 0) + now.step.cycles;
+    now.span = {start, end};
+    now.core.times->busy[static_cast<size_t>(now.which)] += end - start;
+    pipe.free = end;
+    pipe.complete = std::max(pipe.complete, end);
+    now.Leave(start);
   }
 
   bool StepCopy(const PipeStep& now) {

@@ -168,6 +168,7 @@ void KeepProfile(const KernelLaunch& launch, const LaunchStats& stats, std::vect
   profile.op = launch.opType;
   profile.soc = launch.soc;
   profile.blockDim = launch.blockDim;
+  profile.kind = launch.KindOf(0);
   profile.tilingKey = launch.tilingKey;
   profile.tiling = launch.tilingText;
   profile.regions = launch.regions;

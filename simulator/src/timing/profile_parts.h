@@ -17,6 +17,7 @@ struct Profile {
   std::string op;
   const Soc* soc = nullptr;
   uint32_t blockDim = 0;
+  CoreKind kind = CoreKind::kVector;
   uint64_t tilingKey = 0;
   std::string tiling;
   std::vector<GmRegion> regions;

@@ -25,7 +25,10 @@ const Lane& LaneOf(Pipe pipe) {
   static const Lane kLanes[] = {{"SCALAR", 1, "startup"},
                                 {"VECTOR", 7, "cq_build_failed"},
                                 {"MTE2", 6, "thread_state_iowait"},
-                                {"MTE3", 8, "rail_response"}};
+                                {"MTE3", 8, "rail_response"},
+                                {"MTE1", 3, "thread_state_uninterruptible"},
+                                {"CUBE", 4, "detailed_memory_dump"},
+                                {"FIXP", 5, "thread_state_sleeping"}};
   return kLanes[static_cast<size_t>(pipe)];
 }
 
@@ -97,7 +100,10 @@ class TraceWriter {
     uint32_t flag = 0;
   };
 
-  static std::string CoreName(uint32_t core) {
+  std::string CoreName(uint32_t core) const {
+    if (profile_.kind == CoreKind::kCube) {
+      return Format("core%u.cubecore0", core);
+    }
     return Format("core%u.veccore%u", core / 2, core % 2);
   }
 
@@ -107,7 +113,7 @@ class TraceWriter {
     Event(Format(
         "{\"name\":\"process_sort_index\",\"ph\":\"M\",\"pid\":%s,\"args\":{\"sort_index\":%u}}",
         pid.c_str(), core / 2 * 3 + 2 + core % 2));
-    for (size_t pipe = 0; pipe < kPipes; ++pipe) {
+    for (size_t pipe = 0; pipe < PipesEnd(profile_.kind); ++pipe) {
       const Lane& lane = LaneOf(static_cast<Pipe>(pipe));
       Event(
           Format("{\"name\":\"thread_sort_index\",\"ph\":\"M\",\"pid\":%s,\"tid\":\"%s\","

@@ -351,6 +351,19 @@ void TapeObserver::AddFunction(const Core& core, const Record& record) {
   functionRecords_ = 0;
 }
 
+// An instruction of the matrix unit that stays within the core: so many cycles for each unit of its work, and some to begin.
+void TapeObserver::AddUnit(const Record& record) {
+  Known& known = Lookup(record.name);
+  const size_t ground = GroundOf(&known, record);
+  const InstructionCost& cost = known.cost.chain.front();
+  const bool wide = WidthOf(record.dtype) >= 4;
+  Step& step = Push(StepKind::kUnit, record.pipe, record.name, record.site, scalar_.issue);
+  step.head = static_cast<float>(cost.head);
+  step.cycles = static_cast<float>(
+      std::max(1.0, (wide ? cost.perRepeat32 : cost.perRepeat16) * std::max(record.repeat, 1)));
+  tape_->grounds[ground].cycles += step.head + step.cycles;
+}
+
 void TapeObserver::AddCopy(const Core& core, const Record& record) {
   Step& step = Push(StepKind::kCopy, record.pipe, record.name, record.site, scalar_.issue);
   step.copy = static_cast<uint32_t>(tape_->copies.size());
@@ -498,7 +511,7 @@ void TapeObserver::OnIssue(const Core& core, Record& record) {
     NoteCall(core, record.site, vector && (cost->levels || cost->chain.size() > 1));
   }
   if (record.pipe == Pipe::kScalar) {
-    for (const Pipe pipe : kIssuedPipes) {
+    for (const Pipe pipe : IssuedPipes(core.kind)) {
       if (core.autoSync && Touches(pipe, record)) {
         const uint32_t flag = kAutomaticFlag + static_cast<uint32_t>(pipe);
         PushAutomatic(StepKind::kSet, pipe, flag, record.site);
@@ -539,7 +552,13 @@ void TapeObserver::OnIssue(const Core& core, Record& record) {
     AddVector(record);
     NoteUses(core, record, first);
   } else {
-    AddCopy(core, record);
+    const bool inGm = std::any_of(record.access.begin(), record.access.begin() + record.accessCount,
+                                  [](const Access& access) { return access.InGm(); });
+    if (core.kind == CoreKind::kCube && !inGm) {
+      AddUnit(record);
+    } else {
+      AddCopy(core, record);
+    }
     NoteUses(core, record, tape_->steps.size() - 1);
   }
   ForgetLoads(record);

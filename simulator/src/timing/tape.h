@@ -18,6 +18,7 @@ namespace aclsim {
 
 enum class StepKind : uint8_t {
   kVector,
+  kUnit,     // an instruction of the matrix unit, within the core
   kCopy,     // MTE2 or MTE3
   kScalar,   // work of the scalar pipe
   kSet,      // pipe sets flag
@@ -210,6 +211,7 @@ class TapeObserver : public Observer {
   void AddVector(Record& record);
   void AddToFunction(const Record& record);
   void AddFunction(const Core& core, const Record& record);
+  void AddUnit(const Record& record);
   void AddCopy(const Core& core, const Record& record);
   void AddScalar(const Record& record);
 

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// What instructions of the matrix unit share: fractals, checks of operands and fields, the shadow of GM.
+#pragma once
+
+#include <cstring>
+
+#include "ascendc/cube_abi.h"
+#include "engine/core.h"
+#include "engine/dtypes.h"
+#include "engine/gm_shadow.h"
+
+namespace aclsim {
+
+// A fractal of L0A, L0B and L1 has 16 rows of 32 bytes, one of L0C 16 rows of 16 elements.
+constexpr uint64_t kFractal = 512;
+constexpr uint64_t kFractalRows = 16;
+constexpr uint64_t kCubeBlock = 32;
+constexpr uint64_t kAccumulator = 4;  // bytes of an element of L0C
+
+constexpr uint64_t CeilDiv(uint64_t value, uint64_t by) { return (value + by - 1) / by; }
+constexpr uint64_t RoundTo(uint64_t value, uint64_t to) { return CeilDiv(value, to) * to; }
+// Columns of a fractal, of elements of so many bits.
+constexpr uint64_t ColumnsOf(uint8_t bits) { return kCubeBlock * 8 / bits; }
+
+// An AIC runs them; elsewhere they do not exist.
+void CheckIsCube(const Core& core);
+// The operand lies in one of the spaces, on a multiple of `align`.
+void CheckOperandIn(Core& core, const Ub& operand, std::initializer_list<Space> spaces,
+                    uint32_t align, const char* role);
+void CheckRange(const char* field, uint64_t value, uint64_t least, uint64_t most, const char* why);
+[[noreturn]] void ThrowNotSimulated(const std::string& what);
+
+// `count` blocks of len bytes, `step` apart, of an operand.
+Access PartOf(const Core& core, const Ub& operand, Use use, uint64_t offset, uint64_t len,
+              uint64_t count, uint64_t step);
+
+// Bytes of GM into an image, or their shadow where the image is that of the undefined-value check.
+using LoadGm = void (*)(const void* gm, uint64_t bytes, uint8_t* to);
+inline void PlainLoad(const void* from, uint64_t bytes, uint8_t* to) {
+  std::memcpy(to, from, bytes);
+}
+inline LoadGm LoaderOf(const uint8_t* image, const uint8_t* own) {
+  return image == own ? PlainLoad : LoadGmShadow;
+}
+
+// That an atomic operation which is on can work on what is copied.
+void CheckAtomic(Core& core, uint64_t len, DType copied);
+
+}  // namespace aclsim

@@ -1,0 +1,776 @@
+// SPDX-License-Identifier: Apache-2.0
+// Into the memories of the matrix unit: ND2NZ, LoadData, fills, tables of bias and quantisation.
+#include <algorithm>
+
+#include "device/cube.h"
+#include "engine/scheduler.h"
+
+namespace aclsim {
+
+namespace {
+
+constexpr const char* kSplit = "Hardware keeps the low bits: another move. Split the move.";
+constexpr const char* kFewerBits = "Hardware keeps the low bits: another move.";
+
+// The pipe of a move into a memory from L1, or a fill.
+Pipe FillPipe(Space space) { return space == Space::kL1 ? Pipe::kMte2 : Pipe::kMte1; }
+
+uint64_t SpanOf(uint64_t count, uint64_t step, uint64_t len) { return (count - 1) * step + len; }
+
+int64_t Signed(uint64_t value) { return static_cast<int64_t>(value); }
+
+void MarkNothing(Core& core, const Ub& dst, const char* field) { core.MarkIdle(dst, field); }
+
+// Columns of 32 bytes of L1 that one matrix takes.
+struct NzShape {
+  uint64_t columns;     // of the source, whole
+  uint64_t c0Step;      // bytes from one to the next
+  uint64_t rowStep;     // bytes
+  uint64_t matrixStep;  // bytes
+};
+
+void MoveNd2Nz(uint8_t* to, const uint8_t* from, const Nd2NzCtl& ctl, uint64_t width,
+               const NzShape& shape, LoadGm load) {
+  for (uint64_t i = 0; i < ctl.ndNum; ++i) {
+    for (uint64_t n = 0; n < ctl.nValue; ++n) {
+      const uint8_t* const row = from + (i * ctl.srcNdMatrixStride + n * ctl.srcDValue) * width;
+      for (uint64_t j = 0; j < shape.columns; ++j) {
+        const uint64_t bytes = std::min(kCubeBlock, ctl.dValue * width - j * kCubeBlock);
+        uint8_t* const block = to + i * shape.matrixStep + j * shape.c0Step + n * shape.rowStep;
+        load(row + j * kCubeBlock, bytes, block);
+        std::memset(block + bytes, 0, kCubeBlock - bytes);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void CubeNd2Nz(const Ub& dst, const void* src, const Nd2NzCtl& ctl) try {
+  Core& core = Core::Current();
+  core.instruction = "DataCopy (ND to NZ)";
+  CheckIsCube(core);
+  const uint64_t width = WidthOf(dst.dtype);
+  constexpr const char* kRows =
+      "Hardware keeps the low 16 bits: it copies from other rows. Copy row by row where the pitch "
+      "is longer.";
+  CheckRange("ndNum", ctl.ndNum, 0, 4095, kSplit);
+  CheckRange("nValue", ctl.nValue, 0, 16384, kSplit);
+  CheckRange("dValue", ctl.dValue, 0, 65535, kSplit);
+  if (ctl.ndNum == 0 || ctl.nValue == 0 || ctl.dValue == 0) {
+    MarkNothing(core, dst, "copies nothing: ndNum, nValue or dValue is 0");
+    return;
+  }
+  CheckRange("srcNdMatrixStride", ctl.srcNdMatrixStride, 0, 65535, kRows);
+  CheckRange("srcDValue", ctl.srcDValue, 1, 65535, kRows);
+  CheckRange("dstNzC0Stride", ctl.dstNzC0Stride, 1, 16384, kFewerBits);
+  CheckRange("dstNzNStride", ctl.dstNzNStride, 1, 16384, kFewerBits);
+  CheckRange("dstNzMatrixStride", ctl.dstNzMatrixStride, 0, 16384, kFewerBits);
+  CheckOperandIn(core, dst, {Space::kL1}, kCubeBlock, "dst");
+  if (width > 4) {
+    ThrowFault("dtype-unsupported", Format("ND to NZ of %s", NameOf(dst.dtype)),
+               "The device compiler refuses it. Elements have 8, 16 or 32 bits.");
+  }
+  const NzShape shape{CeilDiv(ctl.dValue * width, kCubeBlock), ctl.dstNzC0Stride * kCubeBlock,
+                      ctl.dstNzNStride * kCubeBlock, ctl.dstNzMatrixStride * width};
+  const uint64_t rows = SpanOf(ctl.nValue, shape.rowStep, kCubeBlock);
+  const uint64_t matrix = SpanOf(shape.columns, shape.c0Step, rows);
+  if (ctl.ndNum > 1 && shape.matrixStep % kCubeBlock != 0) {
+    ThrowFault("value-range",
+               Format("dstNzMatrixStride of %llu elements is no whole block of 32 bytes",
+                      static_cast<unsigned long long>(ctl.dstNzMatrixStride)),
+               "Hardware raises an exception: blocks of L1 start on 32 bytes.");
+  }
+  core.CheckUb(dst, 0, Signed(SpanOf(ctl.ndNum, shape.matrixStep, matrix)), "dst");
+  const uint64_t row = ctl.dValue * width;
+  const uint64_t pitch = ctl.srcDValue * width;
+  const uint64_t inMatrix = SpanOf(ctl.nValue, pitch, row);
+  const uint64_t inAll = SpanOf(ctl.ndNum, ctl.srcNdMatrixStride * width, inMatrix);
+  core.CheckGm(src, inAll, false, "src");
+  const auto* from = static_cast<const uint8_t*>(src);
+  const uint64_t to = core.UbOffset(dst.addr);
+  core.progress.Moved(ctl.ndNum * ctl.nValue * row);
+  core.Issue(
+      Pipe::kMte2,
+      [&](Record& record) {
+        record.flow = Flow::kMoveGm;
+        record.dtype = dst.dtype;
+        record.repeat = static_cast<int32_t>(ctl.ndNum * ctl.nValue);
+        if (ctl.ndNum == 1) {
+          // Columns of C0, each with its rows.
+          Access access = PartOf(core, dst, Use::kWrite, 0, ctl.nValue * kCubeBlock, shape.columns,
+                                 shape.c0Step);
+          access.chunk = kCubeBlock;
+          access.chunkStride = Signed(shape.rowStep);
+          record.Add(access);
+          record.Add(BlockAccess(Space::kGm, Use::kRead, reinterpret_cast<uint64_t>(src), row,
+                                 ctl.nValue, pitch, 0));
+        } else {
+          record.Add(PartOf(core, dst, Use::kWrite, 0, matrix, ctl.ndNum, shape.matrixStep));
+          Access access =
+              BlockAccess(Space::kGm, Use::kRead, reinterpret_cast<uint64_t>(src), ctl.nValue * row,
+                          ctl.ndNum, ctl.srcNdMatrixStride * width, 0);
+          access.chunk = row;
+          access.chunkStride = Signed(pitch);
+          record.Add(access);
+        }
+        record.move = [=, own = core.ub](uint8_t* image) {
+          MoveNd2Nz(image + to, from, ctl, width, shape, LoaderOf(image, own));
+        };
+      },
+      [&core, ctl, to, from, width, shape, inAll] {
+        core.SettleAtomics(from, inAll);
+        MoveNd2Nz(core.ub + to, from, ctl, width, shape, LoaderOf(core.ub, core.ub));
+      });
+}
+ACLSIM_SKIPS_FAULTS()
+
+namespace {
+
+// Square matrices of `rows` x `rows` elements, transposed; element(matrix, row, column) says where one lies, in elements.
+template <typename T, typename From, typename To>
+void Transpose(T* to, const T* from, uint64_t rows, const From& fromAt, const To& toAt) {
+  for (uint64_t r = 0; r < rows; ++r) {
+    for (uint64_t c = 0; c < rows; ++c) {
+      to[toAt(c, r)] = from[fromAt(r, c)];
+    }
+  }
+}
+
+void MoveFractals(uint8_t* to, const uint8_t* from, const Load2dCtl& ctl, LoadGm load) {
+  const uint64_t dstStep = (ctl.dstGap + 1) * kFractal;
+  for (uint64_t i = 0; i < ctl.repeatTimes; ++i) {
+    const uint64_t index =
+        ctl.descending ? ctl.startIndex - i * ctl.srcStride : ctl.startIndex + i * ctl.srcStride;
+    const uint8_t* const source = from + index * kFractal;
+    uint8_t* const target = to + i * dstStep;
+    if (!ctl.transpose) {
+      load(source, kFractal, target);
+      continue;
+    }
+    uint16_t square[kFractal / 2];
+    uint16_t turned[kFractal / 2];
+    load(source, kFractal, reinterpret_cast<uint8_t*>(square));
+    const auto at = [](uint64_t r, uint64_t c) { return r * kFractalRows + c; };
+    Transpose(turned, square, kFractalRows, at, at);
+    std::memcpy(target, turned, kFractal);
+  }
+}
+
+void CheckLoad2d(Core& core, const Ub& dst, const Load2dCtl& ctl) {
+  CheckRange("repeatTimes", ctl.repeatTimes, 0, 255, kFewerBits);
+  CheckRange("startIndex", ctl.startIndex, 0, 65535, kFewerBits);
+  CheckRange("srcStride", ctl.srcStride, 0, 65535, kFewerBits);
+  CheckRange("dstGap", ctl.dstGap, 0, 65535, kFewerBits);
+  CheckOperandIn(core, dst, {Space::kL0a, Space::kL0b}, kFractal, "dst");
+}
+
+const char* NameOfLoad(const Core& core, const Ub& dst, bool gm) {
+  const bool a = core.SpaceOf(dst) == Space::kL0a;
+  return gm ? (a ? "LoadData (GM to L0A)" : "LoadData (GM to L0B)")
+            : (a ? "LoadData (L1 to L0A)" : "LoadData (L1 to L0B)");
+}
+
+int32_t BlocksOf(uint64_t bytes) { return static_cast<int32_t>(CeilDiv(bytes, kCubeBlock)); }
+
+}  // namespace
+
+void CubeLoad2d(const Ub& dst, const Ub& src, const Load2dCtl& ctl) try {
+  Core& core = Core::Current();
+  core.instruction = "LoadData";
+  CheckIsCube(core);
+  CheckLoad2d(core, dst, ctl);
+  core.instruction = NameOfLoad(core, dst, false);
+  CheckOperandIn(core, src, {Space::kL1}, kCubeBlock, "src");
+  if (ctl.repeatTimes == 0) {
+    MarkNothing(core, dst, "loads nothing: its repeatTimes is 0");
+    return;
+  }
+  if (ctl.descending) {
+    ThrowFault("value-range", "addrMode 1, descending addresses, is of loads from GM only",
+               "The device compiler or hardware ignores it. Load from GM, or take addrMode 0.");
+  }
+  if (ctl.transpose && ctl.bits != 16) {
+    ThrowFault("dtype-unsupported",
+               Format("ifTranspose with elements of %u bits, 16 alone can be transposed", ctl.bits),
+               "Hardware transposes 16 x 16 elements of 16 bits. Use LoadDataWithTranspose.");
+  }
+  const uint64_t srcStep = ctl.srcStride * kFractal;
+  const uint64_t dstStep = (ctl.dstGap + 1) * kFractal;
+  const uint64_t first = ctl.startIndex * kFractal;
+  core.CheckUb(src, Signed(first), Signed(first + SpanOf(ctl.repeatTimes, srcStep, kFractal)),
+               "src");
+  core.CheckUb(dst, 0, Signed(SpanOf(ctl.repeatTimes, dstStep, kFractal)), "dst");
+  const uint64_t to = core.UbOffset(dst.addr);
+  const uint64_t from = core.UbOffset(src.addr);
+  core.IssueMove(
+      Pipe::kMte1,
+      [&](Record& record) {
+        record.dtype = dst.dtype;
+        record.repeat = BlocksOf(ctl.repeatTimes * kFractal);
+        record.Add(PartOf(core, dst, Use::kWrite, 0, kFractal, ctl.repeatTimes, dstStep));
+        record.Add(PartOf(core, src, Use::kRead, first, kFractal, ctl.repeatTimes, srcStep));
+      },
+      [=](uint8_t* image) { MoveFractals(image + to, image + from, ctl, PlainLoad); });
+}
+ACLSIM_SKIPS_FAULTS()
+
+void CubeLoad2dGm(const Ub& dst, const void* src, const Load2dCtl& ctl) try {
+  Core& core = Core::Current();
+  core.instruction = "LoadData";
+  CheckIsCube(core);
+  CheckRange("repeatTimes", ctl.repeatTimes, 0, 255, kFewerBits);
+  CheckRange("startIndex", ctl.startIndex, 0, 65535, kFewerBits);
+  CheckRange("srcStride", ctl.srcStride, 0, 65535, kFewerBits);
+  CheckRange("dstGap", ctl.dstGap, 0, 65535, kFewerBits);
+  CheckOperandIn(core, dst, {Space::kL0a, Space::kL0b, Space::kL1},
+                 core.SpaceOf(dst) == Space::kL1 ? kCubeBlock : kFractal, "dst");
+  core.instruction =
+      core.SpaceOf(dst) == Space::kL1 ? "LoadData (GM to L1)" : NameOfLoad(core, dst, true);
+  if (ctl.repeatTimes == 0) {
+    MarkNothing(core, dst, "loads nothing: its repeatTimes is 0");
+    return;
+  }
+  if (ctl.transpose || ctl.bits == 4) {
+    ThrowFault("dtype-unsupported",
+               ctl.transpose ? "ifTranspose of a load from GM" : "int4b_t of a load from GM",
+               "Hardware has both for loads from L1 only. Load into L1 first.");
+  }
+  const uint64_t reach = (ctl.repeatTimes - 1) * ctl.srcStride;
+  if (ctl.descending && ctl.startIndex < reach) {
+    ThrowFault("value-range",
+               Format("descending addresses from fractal %llu with %llu fractals of stride %llu",
+                      static_cast<unsigned long long>(ctl.startIndex),
+                      static_cast<unsigned long long>(ctl.repeatTimes),
+                      static_cast<unsigned long long>(ctl.srcStride)),
+               "Hardware reads in front of the tensor. Begin at a later fractal.");
+  }
+  const uint64_t lowest = ctl.descending ? ctl.startIndex - reach : ctl.startIndex;
+  const uint64_t dstStep = (ctl.dstGap + 1) * kFractal;
+  const auto* from = static_cast<const uint8_t*>(src);
+  const uint64_t bytes = (reach + 1) * kFractal;
+  core.CheckGm(from + lowest * kFractal, bytes, false, "src");
+  core.CheckUb(dst, 0, Signed(SpanOf(ctl.repeatTimes, dstStep, kFractal)), "dst");
+  const uint64_t to = core.UbOffset(dst.addr);
+  core.progress.Moved(ctl.repeatTimes * kFractal);
+  core.Issue(
+      Pipe::kMte2,
+      [&](Record& record) {
+        record.flow = Flow::kMoveGm;
+        record.dtype = dst.dtype;
+        record.repeat = static_cast<int32_t>(ctl.repeatTimes);
+        record.Add(PartOf(core, dst, Use::kWrite, 0, kFractal, ctl.repeatTimes, dstStep));
+        record.Add(BlockAccess(Space::kGm, Use::kRead,
+                               reinterpret_cast<uint64_t>(from + lowest * kFractal), kFractal,
+                               ctl.repeatTimes, ctl.srcStride * kFractal, 0));
+        record.move = [=, own = core.ub](uint8_t* image) {
+          MoveFractals(image + to, from, ctl, LoaderOf(image, own));
+        };
+      },
+      [&core, ctl, to, from, lowest, bytes] {
+        core.SettleAtomics(from + lowest * kFractal, bytes);
+        MoveFractals(core.ub + to, from, ctl, LoaderOf(core.ub, core.ub));
+      });
+}
+ACLSIM_SKIPS_FAULTS()
+
+namespace {
+
+// How a square of LoadDataWithTranspose lies in fractals: its side, how many fractals it has, and whether they are columns of it.
+struct Square {
+  uint64_t side;
+  uint64_t fractals;
+  bool besides;
+};
+Square SquareOf(uint8_t bits) {
+  switch (bits) {
+    case 4:
+      return {64, 4, false};
+    case 8:
+      return {32, 2, false};
+    case 32:
+      return {16, 2, true};
+    default:
+      return {16, 1, false};
+  }
+}
+
+template <typename T>
+void TransposeSquare(uint8_t* to, uint64_t toStep, const uint8_t* from, uint64_t fromStep,
+                     const Square& square) {
+  const uint64_t columns = kCubeBlock / sizeof(T);
+  T in[2 * kFractal / sizeof(T)];
+  T out[2 * kFractal / sizeof(T)];
+  const uint64_t perFractal = kFractal / sizeof(T);
+  for (uint64_t f = 0; f < square.fractals; ++f) {
+    std::memcpy(in + f * perFractal, from + f * fromStep, kFractal);
+  }
+  const auto at = [&](uint64_t r, uint64_t c) {
+    return square.besides ? c / columns * perFractal + r * columns + c % columns
+                          : r / kFractalRows * perFractal + r % kFractalRows * columns + c;
+  };
+  Transpose(out, in, square.side, at, at);
+  for (uint64_t f = 0; f < square.fractals; ++f) {
+    std::memcpy(to + f * toStep, out + f * perFractal, kFractal);
+  }
+}
+
+// Two elements share a byte, the first in the lower half.
+void TransposeNibbles(uint8_t* to, uint64_t toStep, const uint8_t* from, uint64_t fromStep) {
+  constexpr uint64_t kSide = 64;
+  uint8_t out[4 * kFractal] = {};
+  const auto byteOf = [](uint64_t r, uint64_t c) { return r % kFractalRows * kCubeBlock + c / 2; };
+  for (uint64_t r = 0; r < kSide; ++r) {
+    for (uint64_t c = 0; c < kSide; ++c) {
+      const uint8_t byte = from[r / kFractalRows * fromStep + byteOf(r, c)];
+      const auto value = static_cast<uint8_t>(c % 2 == 0 ? byte & 15 : byte >> 4);
+      out[c / kFractalRows * kFractal + byteOf(c, r)] |=
+          static_cast<uint8_t>(value << (r % 2 == 0 ? 0 : 4));
+    }
+  }
+  for (uint64_t f = 0; f < 4; ++f) {
+    std::memcpy(to + f * toStep, out + f * kFractal, kFractal);
+  }
+}
+
+struct TransposeMove {
+  uint64_t to, from;
+  uint64_t count;
+  uint64_t dstStep, dstFractal;  // bytes
+  uint64_t srcStep, srcFractal;
+  Square square;
+  uint8_t bits;
+
+  void operator()(uint8_t* image) const {
+    for (uint64_t i = 0; i < count; ++i) {
+      uint8_t* const target = image + to + i * dstStep;
+      const uint8_t* const source = image + from + i * srcStep;
+      switch (bits) {
+        case 4:
+          TransposeNibbles(target, dstFractal, source, srcFractal);
+          break;
+        case 8:
+          TransposeSquare<uint8_t>(target, dstFractal, source, srcFractal, square);
+          break;
+        case 16:
+          TransposeSquare<uint16_t>(target, dstFractal, source, srcFractal, square);
+          break;
+        default:
+          TransposeSquare<uint32_t>(target, dstFractal, source, srcFractal, square);
+      }
+    }
+  }
+};
+
+// The fractals of squares, `between` apart within one: as one access where they follow each other, else one for each.
+void AddSquares(Record* record, const Core& core, const Ub& operand, Use use, uint64_t offset,
+                uint64_t count, uint64_t step, const Square& square, uint64_t between) {
+  for (uint64_t f = 0; f < square.fractals; ++f) {
+    record->Add(PartOf(core, operand, use, offset + f * between, kFractal, count, step));
+  }
+}
+
+}  // namespace
+
+void CubeLoadTransposed(const Ub& dst, const Ub& src, const Load2dCtl& ctl) try {
+  Core& core = Core::Current();
+  core.instruction = "LoadDataWithTranspose";
+  CheckIsCube(core);
+  CheckLoad2d(core, dst, ctl);
+  CheckRange("dstFracGap", ctl.dstFracGap, 0, 65535, kFewerBits);
+  CheckRange("srcFracGap", ctl.srcFracGap, 0, 65535, kFewerBits);
+  CheckOperandIn(core, src, {Space::kL1}, kCubeBlock, "src");
+  const bool toA = core.SpaceOf(dst) == Space::kL0a;
+  core.instruction =
+      toA ? "LoadDataWithTranspose (L1 to L0A)" : "LoadDataWithTranspose (L1 to L0B)";
+  if (ctl.bits == 4 && toA) {
+    ThrowFault("dtype-unsupported", "int4b_t transposed into L0A",
+               "Hardware transposes int4b_t into L0B only.");
+  }
+  if (ctl.repeatTimes == 0) {
+    MarkNothing(core, dst, "loads nothing: its repeatTimes is 0");
+    return;
+  }
+  const Square square = SquareOf(ctl.bits);
+  TransposeMove move;
+  move.count = ctl.repeatTimes;
+  move.square = square;
+  move.bits = ctl.bits;
+  const uint64_t unit = ctl.fractals ? kFractal : square.fractals * kFractal;
+  move.srcStep = ctl.srcStride * unit;
+  move.srcFractal = (ctl.srcFracGap + 1) * kFractal;
+  move.dstStep = (ctl.dstGap + 1) * kFractal;
+  move.dstFractal = (ctl.dstFracGap + 1) * kFractal;
+  const uint64_t first = ctl.startIndex * unit;
+  const auto reach = [&](uint64_t step, uint64_t fractal) {
+    return SpanOf(ctl.repeatTimes, step, SpanOf(square.fractals, fractal, kFractal));
+  };
+  core.CheckUb(src, Signed(first), Signed(first + reach(move.srcStep, move.srcFractal)), "src");
+  core.CheckUb(dst, 0, Signed(reach(move.dstStep, move.dstFractal)), "dst");
+  move.to = core.UbOffset(dst.addr);
+  move.from = core.UbOffset(src.addr) + first;
+  core.IssueMove(
+      Pipe::kMte1,
+      [&](Record& record) {
+        record.dtype = dst.dtype;
+        record.repeat = BlocksOf(ctl.repeatTimes * square.fractals * kFractal);
+        AddSquares(&record, core, dst, Use::kWrite, 0, ctl.repeatTimes, move.dstStep, square,
+                   move.dstFractal);
+        AddSquares(&record, core, src, Use::kRead, first, ctl.repeatTimes, move.srcStep, square,
+                   move.srcFractal);
+      },
+      move);
+}
+ACLSIM_SKIPS_FAULTS()
+
+namespace {
+
+// A window of the matrix that img2col makes of a feature map: row = place of the filter, column = (c1, kh, kw, c0).
+struct Img2Col {
+  Load3dCtl ctl;
+  uint64_t width, c0;        // bytes of an element, channels of a block
+  uint64_t placesW, places;  // Wo, Ho * Wo
+  bool toA;
+  uint64_t to, from, room;  // in the image; bytes of L1 from `from` to its end
+  uint64_t l1;              // where L1 begins
+  uint64_t pad;             // bits of the padding
+  uint64_t boundary;
+  const uint8_t* own;
+
+  // Bytes of L0 that the window takes.
+  uint64_t TargetBytes() const {
+    const uint64_t rows = ctl.transpose && toA ? ctl.kExtension : ctl.mExtension;
+    const uint64_t columns = ctl.transpose && toA ? ctl.mExtension : ctl.kExtension;
+    // Fractals of 16 x C0: along rows and columns of what L0 holds.
+    return toA ? CeilDiv(rows, kFractalRows) * CeilDiv(columns, c0) * kFractal
+               : CeilDiv(ctl.mExtension, c0) * CeilDiv(ctl.kExtension, kFractalRows) * kFractal;
+  }
+  uint64_t TargetOf(uint64_t m, uint64_t k) const {
+    if (!toA) {
+      const uint64_t n1 = CeilDiv(ctl.kExtension, kFractalRows);
+      return (m / c0 * n1 + k / kFractalRows) * kFractal + (k % kFractalRows * c0 + m % c0) * width;
+    }
+    const uint64_t row = ctl.transpose ? k : m;
+    const uint64_t column = ctl.transpose ? m : k;
+    const uint64_t k1 = CeilDiv(ctl.transpose ? ctl.mExtension : ctl.kExtension, c0);
+    return (row / kFractalRows * k1 + column / c0) * kFractal +
+           (row % kFractalRows * c0 + column % c0) * width;
+  }
+  // Offset in the feature map; none: padding.
+  std::optional<uint64_t> SourceOf(uint64_t m, uint64_t k) const {
+    const uint64_t place = ctl.mStart + m;
+    const uint64_t column = ctl.kStart + k;
+    const uint64_t inBlock = column % c0;
+    const uint64_t kw = column / c0 % ctl.filterW;
+    const uint64_t kh = column / c0 / ctl.filterW % ctl.filterH;
+    const uint64_t c1 = column / c0 / ctl.filterW / ctl.filterH;
+    const int64_t h =
+        static_cast<int64_t>(place / placesW * ctl.strideH + kh * ctl.dilationH) - ctl.map.pad[2];
+    const int64_t w =
+        static_cast<int64_t>(place % placesW * ctl.strideW + kw * ctl.dilationW) - ctl.map.pad[0];
+    if (h < 0 || w < 0 || h >= static_cast<int64_t>(ctl.map.l1H) ||
+        w >= static_cast<int64_t>(ctl.map.l1W)) {
+      return std::nullopt;
+    }
+    const uint64_t block =
+        (c1 * ctl.map.l1H + static_cast<uint64_t>(h)) * ctl.map.l1W + static_cast<uint64_t>(w);
+    return (block * c0 + inBlock) * width;
+  }
+  uint64_t InImage(uint64_t offset) const {
+    const uint64_t at = from - l1 + offset;  // in L1
+    return l1 + (boundary != 0 && at >= boundary ? at - boundary : at);
+  }
+
+  void operator()(uint8_t* image) const {
+    const uint64_t fill = image == own ? pad : 0;  // in a shadow, 0 is what has a value
+    for (uint64_t m = 0; m < ctl.mExtension && ctl.mStart + m < places; ++m) {
+      for (uint64_t k = 0; k < ctl.kExtension; ++k) {
+        const std::optional<uint64_t> source = SourceOf(m, k);
+        uint8_t* const target = image + to + TargetOf(m, k);
+        if (source) {
+          std::memcpy(target, image + InImage(*source), width);
+        } else {
+          std::memcpy(target, &fill, width);
+        }
+      }
+    }
+  }
+};
+
+void CheckLoad3d(const Load3dCtl& ctl) {
+  CheckRange("l1H", ctl.map.l1H, 0, 32767, kFewerBits);
+  CheckRange("l1W", ctl.map.l1W, 0, 32767, kFewerBits);
+  CheckRange("strideW", ctl.strideW, 1, 63, kFewerBits);
+  CheckRange("strideH", ctl.strideH, 1, 63, kFewerBits);
+  CheckRange("filterW", ctl.filterW, 1, 511, kFewerBits);
+  CheckRange("filterH", ctl.filterH, 1, 511, kFewerBits);
+  CheckRange("dilationFilterW", ctl.dilationW, 1, 255, kFewerBits);
+  CheckRange("dilationFilterH", ctl.dilationH, 1, 255, kFewerBits);
+}
+
+// How often the filter fits; 0: not once.
+uint64_t PlacesOf(uint64_t size, uint64_t before, uint64_t behind, uint64_t filter,
+                  uint64_t dilation, uint64_t stride) {
+  const uint64_t all = size + before + behind;
+  const uint64_t taken = (filter - 1) * dilation + 1;
+  return all < taken ? 0 : (all - taken) / stride + 1;
+}
+
+// `value` is a multiple of unit, or reaches the edge.
+void CheckWindow(const char* field, uint64_t start, uint64_t extension, uint64_t unit,
+                 uint64_t edge) {
+  const auto ull = [](uint64_t number) { return static_cast<unsigned long long>(number); };
+  if (start % unit != 0 || (extension % unit != 0 && start + extension < edge)) {
+    ThrowFault("value-range",
+               Format("a window along %s from %llu with %llu; both are multiples of %llu, unless "
+                      "the window reaches the edge, which is %llu",
+                      field, ull(start), ull(extension), ull(unit), ull(edge)),
+               "Hardware raises an exception or loads other elements. Let windows begin and end at "
+               "whole fractals.");
+  }
+}
+
+// The registers that the call sets, and what it takes from them.
+Load3dCtl Resolved(Core& core, const Load3dCtl& given) {
+  Load3dCtl ctl = given;
+  if (ctl.setsMap) {
+    core.cube.map = ctl.map;
+  } else if (core.cube.map) {
+    ctl.map = *core.cube.map;
+  } else {
+    ThrowFault("instruction-absent", "isSetFMatrix is false, and nothing has set the feature map",
+               "Hardware takes what the last kernel left. Call SetFmatrix before.");
+  }
+  if (ctl.setsPadding) {
+    core.cube.padding = ctl.padding;
+  }
+  return ctl;
+}
+
+}  // namespace
+
+void CubeLoad3d(const Ub& dst, const Ub& src, const Load3dCtl& given) try {
+  Core& core = Core::Current();
+  core.instruction = "LoadData (feature map)";
+  CheckIsCube(core);
+  const Load3dCtl ctl = Resolved(core, given);
+  CheckLoad3d(ctl);
+  CheckOperandIn(core, dst, {Space::kL0a, Space::kL0b}, kFractal, "dst");
+  CheckOperandIn(core, src, {Space::kL1}, kCubeBlock, "src");
+  const bool toA = core.SpaceOf(dst) == Space::kL0a;
+  core.instruction = toA ? "LoadData (feature map to L0A)" : "LoadData (feature map to L0B)";
+  if (ctl.bits < 8 || (!toA && ctl.bits == 8)) {
+    if (toA) {
+      ThrowNotSimulated("LoadData of feature maps of int4b_t");
+    }
+    ThrowFault("dtype-unsupported", Format("a feature map of %u bits into L0B", ctl.bits),
+               "Hardware has 16 and 32 bits there. Use LoadDataWithTranspose.");
+  }
+  if (toA && ctl.transpose && ctl.bits == 8) {
+    ThrowFault("dtype-unsupported", "enTranspose with elements of 8 bits",
+               "Hardware transposes 16 and 32 bits. Use LoadDataWithTranspose.");
+  }
+  if (ctl.map.l1H == 0 || ctl.map.l1W == 0 || ctl.channelSize == 0 || ctl.kExtension == 0 ||
+      ctl.mExtension == 0) {
+    MarkNothing(core, dst, "loads nothing: a size is 0");
+    return;
+  }
+  if (core.cube.repeatTimes != 1) {
+    ThrowNotSimulated("SetLoadDataRepeat of other than one window");
+  }
+  Img2Col move;
+  move.ctl = ctl;
+  move.width = ctl.bits / 8u;
+  move.c0 = ColumnsOf(ctl.bits);
+  move.toA = toA;
+  move.placesW = PlacesOf(ctl.map.l1W, ctl.map.pad[0], ctl.map.pad[1], ctl.filterW, ctl.dilationW,
+                          ctl.strideW);
+  move.places = move.placesW * PlacesOf(ctl.map.l1H, ctl.map.pad[2], ctl.map.pad[3], ctl.filterH,
+                                        ctl.dilationH, ctl.strideH);
+  if (ctl.channelSize % move.c0 != 0) {
+    ThrowNotSimulated(Format("a channelSize of %llu, no multiple of %llu",
+                             static_cast<unsigned long long>(ctl.channelSize),
+                             static_cast<unsigned long long>(move.c0)));
+  }
+  const uint64_t columns = ctl.channelSize * ctl.filterW * ctl.filterH;
+  CheckWindow("M", ctl.mStart, ctl.mExtension, kFractalRows, move.places);
+  CheckWindow("K", ctl.kStart, ctl.kExtension, move.c0, columns);
+  if (ctl.kStart + ctl.kExtension > columns || ctl.mStart >= std::max<uint64_t>(move.places, 1)) {
+    ThrowFault("value-range",
+               Format("a window of %llu x %llu from (%llu, %llu) of a matrix of %llu x %llu",
+                      static_cast<unsigned long long>(ctl.mExtension),
+                      static_cast<unsigned long long>(ctl.kExtension),
+                      static_cast<unsigned long long>(ctl.mStart),
+                      static_cast<unsigned long long>(ctl.kStart),
+                      static_cast<unsigned long long>(move.places),
+                      static_cast<unsigned long long>(columns)),
+               "Hardware reads what lies behind the feature map. Keep kStartPt + kExtension and "
+               "mStartPt within the matrix that img2col makes.");
+  }
+  const uint64_t source = ctl.channelSize / move.c0 * ctl.map.l1H * ctl.map.l1W * kCubeBlock;
+  if (core.cube.boundary == 0) {
+    core.CheckUb(src, 0, Signed(source), "src");
+  }
+  const uint64_t target = move.TargetBytes();
+  core.CheckUb(dst, 0, Signed(target), "dst");
+  move.to = core.UbOffset(dst.addr);
+  move.from = core.UbOffset(src.addr);
+  move.l1 = core.image.Begin(Space::kL1);
+  move.room = core.image.End(Space::kL1) - move.from;
+  move.boundary = core.cube.boundary;
+  move.pad = core.cube.padding.value_or(0);
+  move.own = core.ub;
+  core.IssueMove(
+      Pipe::kMte1,
+      [&](Record& record) {
+        record.dtype = dst.dtype;
+        record.repeat = BlocksOf(target);
+        record.Add(PartOf(core, dst, Use::kWrite, 0, target, 1, target));
+        record.Add(PartOf(core, src, Use::kRead, 0, std::min(source, move.room), 1, source));
+      },
+      move);
+}
+ACLSIM_SKIPS_FAULTS()
+
+void CubeSetFmatrix(const FmatrixCtl& map) try {
+  Core& core = Core::Current();
+  core.instruction = "SetFmatrix";
+  CheckIsCube(core);
+  CheckRange("l1H", map.l1H, 1, 32767, kFewerBits);
+  CheckRange("l1W", map.l1W, 1, 32767, kFewerBits);
+  core.cube.map = map;
+}
+ACLSIM_SKIPS_FAULTS()
+
+void CubeSetPadding(uint64_t bits) try {
+  Core& core = Core::Current();
+  core.instruction = "SetLoadDataPaddingValue";
+  CheckIsCube(core);
+  core.cube.padding = bits;
+}
+ACLSIM_SKIPS_FAULTS()
+
+void CubeSetRepeat(uint64_t stride, uint64_t times, uint64_t mode) try {
+  Core& core = Core::Current();
+  core.instruction = "SetLoadDataRepeat";
+  CheckIsCube(core);
+  CheckRange("repeatTime", times, 0, 255, kFewerBits);
+  CheckRange("repeatStride", stride, 0, 65535, kFewerBits);
+  CheckRange("repeatMode", mode, 0, 1, kFewerBits);
+  core.cube.repeatTimes = times;
+}
+ACLSIM_SKIPS_FAULTS()
+
+void CubeSetBoundary(uint64_t bytes) try {
+  Core& core = Core::Current();
+  core.instruction = "SetLoadDataBoundary";
+  CheckIsCube(core);
+  if (bytes != 0) {
+    CheckRange("boundaryValue", bytes, 1024,
+               core.image.End(Space::kL1) - core.image.Begin(Space::kL1),
+               "0 is no boundary; a smaller one leads to undefined results.");
+  }
+  core.cube.boundary = bytes;
+}
+ACLSIM_SKIPS_FAULTS()
+
+void CubeFill(const Ub& dst, const FillCtl& ctl) try {
+  Core& core = Core::Current();
+  core.instruction = "InitConstValue";
+  CheckIsCube(core);
+  const bool l1 = core.SpaceOf(dst) == Space::kL1;
+  CheckOperandIn(core, dst, {Space::kL1, Space::kL0a, Space::kL0b}, l1 ? kCubeBlock : kFractal,
+                 "dst");
+  CheckRange("repeatTimes", ctl.repeat, 0, 32767, kFewerBits);
+  CheckRange("blockNum", ctl.blocks, 0, 32767, kFewerBits);
+  CheckRange("dstGap", ctl.gap, 0, 32767, kFewerBits);
+  if (ctl.repeat == 0 || ctl.blocks == 0) {
+    MarkNothing(core, dst, "fills nothing: its repeatTimes or blockNum is 0");
+    return;
+  }
+  const uint64_t unit = l1 ? kCubeBlock : kFractal;
+  const uint64_t len = ctl.blocks * unit;
+  const uint64_t step = len + ctl.gap * unit;
+  core.CheckUb(dst, 0, Signed(SpanOf(ctl.repeat, step, len)), "dst");
+  const uint64_t width = WidthOf(dst.dtype);
+  core.Issue(
+      FillPipe(core.SpaceOf(dst)),
+      [&](Record& record) {
+        record.flow = Flow::kNone;
+        record.dtype = dst.dtype;
+        record.repeat = BlocksOf(ctl.repeat * len);
+        record.Add(PartOf(core, dst, Use::kWrite, 0, len, ctl.repeat, step));
+      },
+      [ctl, len, step, width, to = dst.addr] {
+        for (uint64_t i = 0; i < ctl.repeat; ++i) {
+          for (uint64_t at = 0; at < len; at += width) {
+            std::memcpy(to + i * step + at, &ctl.value, width);
+          }
+        }
+      });
+}
+ACLSIM_SKIPS_FAULTS()
+
+void CubeCopyToTable(const Ub& dst, const Ub& src, uint64_t blockCount, uint64_t blockLen,
+                     uint64_t srcGap, uint64_t dstGap) try {
+  Core& core = Core::Current();
+  core.instruction = "DataCopy (L1 to a table)";
+  CheckIsCube(core);
+  CheckRange("blockCount", blockCount, 0, 4095, kSplit);
+  CheckRange("blockLen", blockLen, 0, 65535, kSplit);
+  CheckOperandIn(core, dst, {Space::kBt, Space::kFb}, core.SpaceOf(dst) == Space::kFb ? 128 : 64,
+                 "dst");
+  CheckOperandIn(core, src, {Space::kL1}, kCubeBlock, "src");
+  const bool bias = core.SpaceOf(dst) == Space::kBt;
+  core.instruction = bias ? "DataCopy (L1 to BT)" : "DataCopy (L1 to FB)";
+  const bool widens = src.dtype == DType::kHalf && dst.dtype == DType::kFloat;
+  const bool known = bias ? widens || (src.dtype == dst.dtype &&
+                                       (src.dtype == DType::kFloat || src.dtype == DType::kInt32))
+                          : src.dtype == DType::kUint64 && dst.dtype == DType::kUint64;
+  if (!known) {
+    ThrowFault("dtype-unsupported",
+               Format("%s of %s to %s", core.instruction, NameOf(src.dtype), NameOf(dst.dtype)),
+               "The device compiler refuses it. BT takes float, int32_t, and half as float; FB "
+               "takes uint64_t.");
+  }
+  if (blockCount == 0 || blockLen == 0) {
+    MarkNothing(core, dst, "copies nothing: its blockCount or blockLen is 0");
+    return;
+  }
+  const uint64_t len = blockLen * (bias ? 64 : 128);  // of the source
+  const uint64_t out = widens ? 2 * len : len;
+  const uint64_t srcStep = bias ? len + srcGap * 32 : srcGap * 32;
+  const uint64_t dstStep = bias ? out + dstGap * 64 : dstGap * 128;
+  core.CheckUb(src, 0, Signed(SpanOf(blockCount, srcStep, len)), "src");
+  core.CheckUb(dst, 0, Signed(SpanOf(blockCount, dstStep, out)), "dst");
+  const uint64_t to = core.UbOffset(dst.addr);
+  const uint64_t from = core.UbOffset(src.addr);
+  core.IssueMove(
+      bias ? Pipe::kMte1 : Pipe::kFix,
+      [&](Record& record) {
+        record.dtype = dst.dtype;
+        record.repeat = BlocksOf(blockCount * len);
+        record.Add(PartOf(core, dst, Use::kWrite, 0, out, blockCount, dstStep));
+        record.Add(PartOf(core, src, Use::kRead, 0, len, blockCount, srcStep));
+      },
+      [=, own = core.ub](uint8_t* image) {
+        for (uint64_t i = 0; i < blockCount; ++i) {
+          const uint8_t* const block = image + from + i * srcStep;
+          uint8_t* const target = image + to + i * dstStep;
+          for (uint64_t at = 0; widens && at < len; at += sizeof(uint16_t)) {
+            uint16_t bits;
+            std::memcpy(&bits, block + at, sizeof(bits));
+            const uint32_t wide = image == own ? BitsOf(HalfToFloat(bits))
+                                  : bits != 0  ? UINT32_MAX
+                                               : 0;
+            std::memcpy(target + 2 * at, &wide, sizeof(wide));
+          }
+          if (!widens) {
+            std::memcpy(target, block, len);
+          }
+        }
+      });
+}
+ACLSIM_SKIPS_FAULTS()
+
+}  // namespace aclsim

@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: Apache-2.0
+// Mmad: L0C becomes A x B on top of what it begins with.
+#include <algorithm>
+#include <vector>
+
+#include "ascendc/types.h"
+#include "device/cube.h"
+#include "device/cube_loops.h"
+
+namespace aclsim {
+
+namespace {
+
+constexpr uint32_t kResultAlign = 1024;
+constexpr uint64_t kColumns = 16;  // of a fractal of L0C
+constexpr uint64_t kOrderedFractals =
+    10;  // results from which on hardware orders one Mmad behind another
+constexpr uint64_t kMostSize = 4095;
+
+// Where elements lie, in bytes from the operand's first one.
+struct MmadShape {
+  uint64_t m, n, k;
+  uint8_t bits;
+  bool vector;  // GEMV: A is one row, element behind element
+  uint64_t k0, m1, n1;
+  uint64_t stepsA;  // fractals of A along K
+
+  MmadShape(const MmadCtl& ctl)
+      : m(ctl.m),
+        n(ctl.n),
+        k(ctl.k),
+        bits(ctl.bits),
+        vector(ctl.m == 1),
+        k0(ColumnsOf(ctl.bits)),
+        m1(CeilDiv(ctl.m, kFractalRows)),
+        n1(CeilDiv(ctl.n, kFractalRows)),
+        stepsA(ctl.alignsK && ctl.bits == 32 ? 2 * CeilDiv(ctl.k, kFractalRows)
+                                             : CeilDiv(ctl.k, ColumnsOf(ctl.bits))) {}
+
+  uint64_t Steps() const { return CeilDiv(k, k0); }
+  // The row of a fractal that begins with column `step` * k0.
+  uint64_t OfA(uint64_t row, uint64_t step) const {
+    return vector
+               ? step * kCubeBlock
+               : (row / kFractalRows * stepsA + step) * kFractal + row % kFractalRows * kCubeBlock;
+  }
+  uint64_t OfB(uint64_t step, uint64_t column) const {
+    return (step * n1 + column / kFractalRows) * kFractal + column % kFractalRows * kCubeBlock;
+  }
+  uint64_t OfC(uint64_t row, uint64_t column) const {
+    return ColumnStep() * (column / kColumns) + (row * kColumns + column % kColumns) * kAccumulator;
+  }
+  uint64_t ColumnStep() const { return m1 * kFractalRows * kColumns * kAccumulator; }
+  uint64_t BytesOfA() const { return vector ? Steps() * kCubeBlock : m1 * stepsA * kFractal; }
+  uint64_t BytesOfB() const { return Steps() * n1 * kFractal; }
+  uint64_t BytesOfC() const { return n1 * ColumnStep(); }
+  // Elements of the last step along K.
+  uint64_t InStep(uint64_t step) const { return std::min(k0, k - step * k0); }
+};
+
+// What C begins with.
+enum class Initial : uint8_t { kZero, kTable, kOld };
+
+struct MmadPlaces {
+  uint64_t c, a, b, bias;  // in the image
+  Initial initial;
+};
+
+// To 11 bits behind the binary point, ties to the even one or toward zero.
+uint32_t ToHf32(uint32_t bits, bool towardZero) {
+  constexpr uint32_t kDropped = 12, kHalf = 1u << (kDropped - 1);
+  if ((bits & 0x7F800000u) == 0x7F800000u) {
+    return bits;
+  }
+  const uint32_t odd = towardZero ? 0 : bits >> kDropped & 1;
+  return (bits + kHalf - 1 + odd) & ~((1u << kDropped) - 1);
+}
+
+// The 32 bytes of a row of a fractal as `count` numbers.
+struct Reader {
+  uint8_t bits;
+  bool bf16, hf32, hf32TowardZero;
+
+  void Floats(float* to, const uint8_t* from, uint64_t count) const {
+    if (bits == 32) {
+      for (uint64_t i = 0; i < count; ++i) {
+        uint32_t word;
+        std::memcpy(&word, from + i * sizeof(word), sizeof(word));
+        to[i] = FloatOf(hf32 ? ToHf32(word, hf32TowardZero) : word);
+      }
+      return;
+    }
+    uint16_t words[kCubeBlock / 2];
+    std::memcpy(words, from, sizeof(words));
+    if (!bf16) {
+      CubeLoops().halfToFloat(to, words, count);
+      return;
+    }
+    for (uint64_t i = 0; i < count; ++i) {
+      to[i] = Bf16ToFloat(words[i]);
+    }
+  }
+  void Integers(int8_t* to, const uint8_t* from, uint64_t count) const {
+    for (uint64_t i = 0; i < count; ++i) {
+      if (bits == 8) {
+        to[i] = static_cast<int8_t>(from[i]);
+      } else {
+        const uint8_t nibble = i % 2 == 0 ? from[i / 2] & 15 : from[i / 2] >> 4;
+        to[i] = static_cast<int8_t>(static_cast<int8_t>(nibble << 4) >> 4);
+      }
+    }
+  }
+};
+
+// A and B as row-major matrices; columns of B are filled up with 0 to whole fractals.
+template <typename T, typename Read>
+void Unpack(std::vector<T>* a, std::vector<T>* b, const uint8_t* image, const MmadShape& shape,
+            const MmadPlaces& at, const Read& read) {
+  const uint64_t wide = shape.n1 * kColumns;
+  a->resize(shape.m * shape.k);
+  b->assign(shape.k * wide, 0);
+  T line[kCubeBlock * 2];
+  for (uint64_t step = 0; step < shape.Steps(); ++step) {
+    const uint64_t count = shape.InStep(step);
+    for (uint64_t m = 0; m < shape.m; ++m) {
+      read(a->data() + m * shape.k + step * shape.k0, image + at.a + shape.OfA(m, step), count);
+    }
+    for (uint64_t n = 0; n < shape.n; ++n) {
+      read(line, image + at.b + shape.OfB(step, n), count);
+      for (uint64_t i = 0; i < count; ++i) {
+        (*b)[(step * shape.k0 + i) * wide + n] = line[i];
+      }
+    }
+  }
+}
+
+template <typename C, typename Compute>
+void Accumulate(uint8_t* image, const MmadShape& shape, const MmadPlaces& at,
+                const Compute& compute) {
+  const uint64_t wide = shape.n1 * kColumns;
+  thread_local std::vector<C> c;
+  c.assign(shape.m * wide, C{0});
+  for (uint64_t m = 0; at.initial != Initial::kZero && m < shape.m; ++m) {
+    for (uint64_t n = 0; n < shape.n; ++n) {
+      const uint8_t* const from = at.initial == Initial::kTable ? image + at.bias + n * kAccumulator
+                                                                : image + at.c + shape.OfC(m, n);
+      std::memcpy(&c[m * wide + n], from, kAccumulator);
+    }
+  }
+  compute(c.data(), wide);
+  for (uint64_t m = 0; m < shape.m; ++m) {
+    for (uint64_t n = 0; n < shape.n; n += kColumns) {
+      std::memcpy(image + at.c + shape.OfC(m, n), &c[m * wide + n],
+                  std::min(kColumns, shape.n - n) * kAccumulator);
+    }
+  }
+}
+
+void Multiply(uint8_t* image, const MmadShape& shape, const MmadPlaces& at, const Reader& reader) {
+  if (shape.bits <= 8) {
+    thread_local std::vector<int8_t> a, b;
+    Unpack(&a, &b, image, shape, at, [&](int8_t* to, const uint8_t* from, uint64_t count) {
+      reader.Integers(to, from, count);
+    });
+    Accumulate<int32_t>(image, shape, at, [&](int32_t* c, uint64_t wide) {
+      CubeLoops().integers(c, a.data(), b.data(), shape.m, wide, shape.k);
+    });
+    return;
+  }
+  thread_local std::vector<float> a, b;
+  Unpack(&a, &b, image, shape, at,
+         [&](float* to, const uint8_t* from, uint64_t count) { reader.Floats(to, from, count); });
+  Accumulate<float>(image, shape, at, [&](float* c, uint64_t wide) {
+    CubeLoops().floats(c, a.data(), b.data(), shape.m, wide, shape.k, shape.k0);
+  });
+}
+
+// An element of C has a value where its row of A, its column of B and what it begins with have: junk in the tails of fractals plays no part.
+void Shade(uint8_t* image, const MmadShape& shape, const MmadPlaces& at) {
+  const auto any = [](const uint8_t* bytes, uint64_t count) {
+    return std::any_of(bytes, bytes + count, [](uint8_t byte) { return byte != 0; });
+  };
+  std::vector<uint8_t> rows(shape.m), columns(shape.n);
+  for (uint64_t step = 0; step < shape.Steps(); ++step) {
+    const uint64_t bytes = CeilDiv(shape.InStep(step) * shape.bits, 8);
+    for (uint64_t m = 0; m < shape.m; ++m) {
+      rows[m] |= any(image + at.a + shape.OfA(m, step), bytes) ? 1 : 0;
+    }
+    for (uint64_t n = 0; n < shape.n; ++n) {
+      columns[n] |= any(image + at.b + shape.OfB(step, n), bytes) ? 1 : 0;
+    }
+  }
+  for (uint64_t m = 0; m < shape.m; ++m) {
+    for (uint64_t n = 0; n < shape.n; ++n) {
+      uint8_t* const c = image + at.c + shape.OfC(m, n);
+      const bool begins = at.initial == Initial::kTable
+                              ? any(image + at.bias + n * kAccumulator, kAccumulator)
+                              : at.initial == Initial::kOld && any(c, kAccumulator);
+      std::memset(c, rows[m] != 0 || columns[n] != 0 || begins ? 0xFF : 0, kAccumulator);
+    }
+  }
+}
+
+bool IsFloating(const Ub& operand) { return IsReal(operand.dtype); }
+
+void CheckTypes(const Ub& dst, const Ub& a, const MmadCtl& ctl) {
+  const bool integers = ctl.bits <= 8 && a.dtype == DType::kInt8;
+  const bool fits =
+      integers ? dst.dtype == DType::kInt32 : IsFloating(a) && dst.dtype == DType::kFloat;
+  if (!fits) {
+    ThrowFault(
+        "dtype-unsupported",
+        Format("Mmad of %s to %s", ctl.bits == 4 ? "int4b_t" : NameOf(a.dtype), NameOf(dst.dtype)),
+        "The device compiler refuses it. On Atlas A2 int8_t and int4b_t give int32_t; half, "
+        "bfloat16_t and float give float.");
+  }
+  if (ctl.bits == 4 && ctl.k % 2 != 0) {
+    ThrowFault("value-range",
+               Format("k of Mmad of int4b_t is %llu, which is odd",
+                      static_cast<unsigned long long>(ctl.k)),
+               "Hardware raises an exception: two elements share a byte.");
+  }
+}
+
+Initial InitialOf(Core& core, const Ub& dst, const Ub& bias, const MmadCtl& ctl) {
+  if (!ctl.hasBias) {
+    return ctl.fromZero ? Initial::kZero : ctl.fromTable ? Initial::kTable : Initial::kOld;
+  }
+  CheckOperandIn(core, bias, {Space::kBt, Space::kL0c}, 64, "bias");
+  if (ctl.fromZero) {
+    PassFault("value-range", "Mmad has a bias, and cmatrixInitVal is true",
+              "Hardware begins with 0: the bias is dropped. Set cmatrixInitVal to false.",
+              "done without the bias");
+    return Initial::kZero;
+  }
+  if (core.SpaceOf(bias) == Space::kBt) {
+    if (bias.dtype != dst.dtype) {
+      ThrowFault("dtype-unsupported",
+                 Format("a bias of %s for results of %s", NameOf(bias.dtype), NameOf(dst.dtype)),
+                 "Hardware takes the bits for numbers of the result's type.");
+    }
+    return Initial::kTable;
+  }
+  if (bias.addr != dst.addr) {
+    ThrowNotSimulated("Mmad with a bias in L0C elsewhere than its result");
+  }
+  return Initial::kOld;
+}
+
+double CubeK(const Ub& a, const MmadCtl& ctl, bool hf32) {
+  return ctl.bits == 32 ? (hf32 && a.dtype == DType::kFloat ? 8 : 4)
+                        : static_cast<double>(ColumnsOf(ctl.bits));
+}
+
+// The bytes of C that hold m x n results.
+void AddResult(Record* record, const Core& core, const Ub& dst, Use use, const MmadShape& shape) {
+  const uint64_t whole = shape.n / kColumns;
+  if (whole > 0) {
+    record->Add(
+        PartOf(core, dst, use, 0, shape.m * kColumns * kAccumulator, whole, shape.ColumnStep()));
+  }
+  if (shape.n % kColumns != 0) {
+    record->Add(PartOf(core, dst, use, whole * shape.ColumnStep(),
+                       shape.n % kColumns * kAccumulator, shape.m, kColumns * kAccumulator));
+  }
+}
+
+}  // namespace
+
+void CubeMmad(const Ub& dst, const Ub& a, const Ub& b, const Ub& bias, const MmadCtl& ctl) try {
+  Core& core = Core::Current();
+  core.instruction = "Mmad";
+  CheckIsCube(core);
+  constexpr const char* kSplit = "Hardware keeps the low 12 bits. Split the product.";
+  CheckRange("m", ctl.m, 0, kMostSize, kSplit);
+  CheckRange("n", ctl.n, 0, kMostSize, kSplit);
+  CheckRange("k", ctl.k, 0, kMostSize, kSplit);
+  CheckOperandIn(core, dst, {Space::kL0c}, kResultAlign, "dst");
+  CheckOperandIn(core, a, {Space::kL0a}, kFractal, "fm");
+  CheckOperandIn(core, b, {Space::kL0b}, kFractal, "filter");
+  CheckTypes(dst, a, ctl);
+  if (ctl.unitFlag != 0 && ctl.unitFlag != 2 && ctl.unitFlag != 3) {
+    CheckRange("unitFlag", ctl.unitFlag, 2, 3, "0 is no unit flag, 2 checks it, 3 sets it too.");
+  }
+  const Initial initial = InitialOf(core, dst, bias, ctl);
+  if (ctl.m == 0 || ctl.n == 0 || ctl.k == 0) {
+    core.MarkIdle(dst, "multiplies nothing: m, n or k is 0");
+    return;
+  }
+  const MmadShape shape(ctl);
+  core.CheckUb(a, 0, static_cast<int64_t>(shape.BytesOfA()), "fm");
+  core.CheckUb(b, 0, static_cast<int64_t>(shape.BytesOfB()), "filter");
+  core.CheckUb(dst, 0, static_cast<int64_t>(shape.BytesOfC()), "dst");
+  Ub table = bias;
+  if (initial == Initial::kTable && !ctl.hasBias) {
+    const Buffer start =
+        LocalAt(static_cast<uint8_t>(AscendC::TPosition::C2), 0, shape.n * kAccumulator);
+    table = {start.addr, start.buf, dst.dtype, start.generation};
+  }
+  if (initial == Initial::kTable) {
+    core.CheckUb(table, 0, static_cast<int64_t>(shape.n * kAccumulator), "bias");
+  }
+  const MmadPlaces at{core.UbOffset(dst.addr), core.UbOffset(a.addr), core.UbOffset(b.addr),
+                      initial == Initial::kTable ? core.UbOffset(table.addr) : 0, initial};
+  const Reader reader{ctl.bits, a.dtype == DType::kBf16, core.cube.hf32 && a.dtype == DType::kFloat,
+                      core.cube.hf32TowardZero};
+  if (ctl.unitFlag != 0) {
+    AwaitUnitFlag(core, true, at.c, shape.BytesOfC());
+  }
+  core.Issue(
+      Pipe::kCube,
+      [&](Record& record) {
+        record.flow = Flow::kMove;
+        record.dtype = a.dtype;
+        record.ordered = shape.m1 * shape.n1 >= kOrderedFractals;
+        record.repeat = static_cast<int32_t>(
+            shape.m1 * shape.n1 *
+            CeilDiv(shape.k, static_cast<uint64_t>(CubeK(a, ctl, core.cube.hf32))));
+        AddResult(&record, core, dst, Use::kWrite, shape);
+        record.Add(PartOf(core, a, Use::kRead, 0, shape.BytesOfA(), 1, 0));
+        record.Add(PartOf(core, b, Use::kRead, 0, shape.BytesOfB(), 1, 0));
+        if (initial == Initial::kOld) {
+          AddResult(&record, core, dst, Use::kRead, shape);
+        } else if (initial == Initial::kTable) {
+          record.Add(PartOf(core, table, Use::kRead, 0, shape.n * kAccumulator, 1, 0));
+        }
+        record.move = [shape, at](uint8_t* image) { Shade(image, shape, at); };
+      },
+      [shape, at, reader, image = core.ub] { Multiply(image, shape, at, reader); });
+  if (ctl.unitFlag == 3) {
+    PassUnitFlag(core, true, at.c, shape.BytesOfC());
+  }
+}
+ACLSIM_SKIPS_FAULTS()
+
+void CubeSetHf32(bool on) try {
+  Core& core = Core::Current();
+  core.instruction = "SetHF32Mode";
+  CheckIsCube(core);
+  core.cube.hf32 = on;
+  core.cube.hf32Site = core.sites.Capture();
+}
+ACLSIM_SKIPS_FAULTS()
+
+void CubeSetHf32Rounding(bool towardZero) try {
+  Core& core = Core::Current();
+  core.instruction = "SetHF32TransMode";
+  CheckIsCube(core);
+  core.cube.hf32TowardZero = towardZero;
+}
+ACLSIM_SKIPS_FAULTS()
+
+void CubeSetOrder(bool) try {
+  Core& core = Core::Current();
+  core.instruction = "SetMMLayoutTransform";
+  CheckIsCube(core);
+}
+ACLSIM_SKIPS_FAULTS()
+
+}  // namespace aclsim
