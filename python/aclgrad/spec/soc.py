@@ -55,6 +55,12 @@ ARCHITECTURE_WORDS = {
 """Words of the device compiler for an architecture, by __NPU_ARCH__."""
 
 
+def architecture_words(npu_arch: int, *, cube: bool = False) -> tuple[str, ...]:
+    """Return these words; ``cube``: those for the cube cores of a split chip."""
+    words = ARCHITECTURE_WORDS.get(npu_arch, ())
+    return tuple(re.sub("_VEC__$", "_CUBE__", word) for word in words) if cube else words
+
+
 def family(name: str) -> Family:
     """Return the family called ``name`` (ascend910b, ...)."""
     for candidate in FAMILIES:

@@ -43,17 +43,17 @@ bool StartsWith(std::string_view text, std::string_view start) {
   return text.substr(0, start.size()) == start;
 }
 
-// Architecture words of the device compiler.
-Words ArchitectureWords(uint32_t arch) {
+// Architecture words of the device compiler. cube: for the cube cores of a split chip.
+Words ArchitectureWords(uint32_t arch, bool cube) {
   switch (arch) {
     case 2201:
-      return {"__DAV_C220__", "__DAV_C220_VEC__"};
+      return {"__DAV_C220__", cube ? "__DAV_C220_CUBE__" : "__DAV_C220_VEC__"};
     case 2002:
       return {"__DAV_M200__", "__DAV_M200_VEC__"};
     case 1001:
       return {"__DAV_C100__"};
     case 3510:
-      return {"__DAV_C310__", "__DAV_C310_VEC__"};
+      return {"__DAV_C310__", cube ? "__DAV_CUBE__" : "__DAV_C310_VEC__"};
     default:
       return {};
   }
@@ -382,10 +382,10 @@ class Driver {
     return words;
   }
 
-  Words Preprocessing() const {
+  Words Preprocessing(bool cube) const {
     Words words = {"-D__NPU_ARCH__=" + std::to_string(soc_.npuArch),
                    "-D__CCE_AICORE__=" + std::to_string(soc_.cceAicore), "-DACLSIM_ASC"};
-    for (const std::string& word : ArchitectureWords(soc_.npuArch)) {
+    for (const std::string& word : ArchitectureWords(soc_.npuArch, cube)) {
       words.push_back("-D" + word);
     }
     if (command_.runMode == "cpu") {
@@ -396,28 +396,41 @@ class Driver {
     return words;
   }
 
-  int Compile(const std::string& source, const std::string& output) {
-    if (!IsAsc(source)) {
-      return CompilePlain(source, output);
-    }
-    const std::string expanded = temporary_.File("expanded.ii");
+  int Preprocess(const std::string& source, const std::string& output, const std::string& expanded,
+                 bool cube) {
     Words words = Compiler();
     const Words device = DeviceFlags();
-    const Words macros = Preprocessing();
+    const Words macros = Preprocessing(cube);
     words.insert(words.end(), device.begin(), device.end());
     words.insert(words.end(), macros.begin(), macros.end());
     words.insert(words.end(), command_.flags.begin(), command_.flags.end());
     AddDependencies(output, &words);
     words.insert(words.end(), {"-E", "-x", "c++", source, "-o", expanded});
-    int status = Execute(words);
+    return Execute(words);
+  }
+
+  int Compile(const std::string& source, const std::string& output) {
+    if (!IsAsc(source)) {
+      return CompilePlain(source, output);
+    }
+    const std::string expanded = temporary_.File("expanded.ii");
+    const Words device = DeviceFlags();
+    int status = Preprocess(source, output, expanded, false);
     if (status != 0) {
       return status;
     }
     const std::string rewritten = temporary_.File("rewritten.ii");
-    const std::string original = Read(expanded);
+    std::string original = Read(expanded);
     const aclsim::KernelSource kernel = Checked(original);
     if (!kernel.faults.empty()) {
       return 1;
+    }
+    if (kernel.cube) {
+      status = Preprocess(source, output, expanded, true);
+      if (status != 0) {
+        return status;
+      }
+      original = Read(expanded);
     }
     const std::string text = aclsim::RewriteLaunches(original);
     if (command_.stage == "-E") {
@@ -425,7 +438,7 @@ class Driver {
       return 0;
     }
     Write(rewritten, text);
-    words = Compiler();
+    Words words = Compiler();
     words.insert(words.end(), device.begin(), device.end());
     words.insert(words.end(), command_.flags.begin(), command_.flags.end());
     words.insert(words.end(),

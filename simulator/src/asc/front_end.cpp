@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "asc/front_end.h"
 
+#include "asc/device_code.h"
+
 #include <algorithm>
 #include <cctype>
 #include <charconv>
@@ -18,7 +20,14 @@ constexpr std::string_view kType = "static_assert(aclsim::kKernelType<";
 constexpr std::string_view kDefaultStruct = "using AscendcDefaultTilingData [[maybe_unused]] = ";
 constexpr std::string_view kVector =
     "__attribute__(())";  // __vector__, as ascendc/lang.h expands it
+constexpr std::string_view kCube = "__attribute__((, ))";  // and __cube__
+constexpr std::string_view kMix = "__attribute__((__patchable_function_entry__(0 * (";
 constexpr std::string_view kStructOfKey = "static_assert(aclsim::kTilingOfKey<";
+
+// Behind what is mixed.
+constexpr const char* kNotMixed =
+    " in one source: matrix units: a source is compiled for one kind of core here; "
+    "docs/simulator.md says what is simulated. Next: put them into a file each";
 
 bool IsDigit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 
@@ -97,8 +106,14 @@ Types TypesOf(uint32_t npuArch) {
   }
 }
 
+bool IsCubeType(std::string_view name) {
+  return name == "KERNEL_TYPE_AIC_ONLY" || name == "KERNEL_TYPE_MIX_AIC_1_0";
+}
+
 bool Counts(Types types, std::string_view name) {
-  const bool ofVectorCore = name == "KERNEL_TYPE_AIV_ONLY" || name == "KERNEL_TYPE_MIX_AIV_1_0";
+  const bool ofVectorCore = name == "KERNEL_TYPE_AIV_ONLY" || name == "KERNEL_TYPE_MIX_AIV_1_0" ||
+                            IsCubeType(name) || name == "KERNEL_TYPE_MIX_AIC_1_1" ||
+                            name == "KERNEL_TYPE_MIX_AIC_1_2";
   return types == Types::kAll || ofVectorCore == (types == Types::kVectorCore);
 }
 
@@ -122,8 +137,9 @@ class Reader {
     CheckTypes();
     CheckStructs();
     const bool vectorOnly = kinds_.size() == 1 && kinds_.count("KERNEL_TYPE_AIV_ONLY") == 1;
-    return {std::move(keys_), std::move(conditions_), std::move(faults_), vectorOnly,
-            VectorKernels()};
+    const bool cube = IsCube();
+    return {std::move(keys_), std::move(conditions_), std::move(faults_),
+            vectorOnly,       Marked(kVector),        cube};
   }
 
  private:
@@ -138,31 +154,81 @@ class Reader {
     return false;
   }
 
-  // The name in front of the next bracket that opens parameters.
-  std::set<std::string> VectorKernels() const {
-    constexpr std::string_view kAttribute = "__attribute__";
-    std::set<std::string> names;
-    for (size_t at = flat_.find(kVector); at != std::string::npos; at = flat_.find(kVector, at)) {
-      at += kVector.size();
-      for (size_t open = flat_.find('(', at); open != std::string::npos;) {
-        size_t end = open;
-        while (end > at && flat_[end - 1] == ' ') {
-          --end;
-        }
-        size_t begin = end;
-        while (begin > at && IsWord(flat_[begin - 1])) {
-          --begin;
-        }
-        const std::string_view name = std::string_view(flat_).substr(begin, end - begin);
-        if (name != kAttribute) {
-          names.emplace(name);
-          break;
-        }
-        const size_t close = flat_.find("))", open);
-        open = close == std::string::npos ? close : flat_.find('(', close);
+  // Whether the kernels are of cube cores: by their types, or by the words in front of them. A source is compiled for one kind of core.
+  bool IsCube() {
+    const bool typed = std::any_of(kinds_.begin(), kinds_.end(), IsCubeType);
+    if (typed && !std::all_of(kinds_.begin(), kinds_.end(), IsCubeType)) {
+      Fault(first_, std::string("kernel types of cube cores and of vector cores") + kNotMixed);
+    }
+    const std::set<std::string> cubes = CubeKernels();
+    std::set<std::string> others = Marked(kKernelMark);
+    for (const std::string& name : cubes) {
+      others.erase(name);
+    }
+    if (!cubes.empty() && !others.empty()) {
+      Fault(first_, "kernels of cube cores (" + *cubes.begin() + ") and others (" +
+                        *others.begin() + ")" + kNotMixed);
+    }
+    return typed || !cubes.empty();
+  }
+
+  // Marked __cube__ or __mix__(1, 0).
+  std::set<std::string> CubeKernels() {
+    std::set<std::string> names = Marked(kCube);
+    for (size_t at = flat_.find(kMix); at != std::string::npos; at = flat_.find(kMix, at)) {
+      at += kMix.size();
+      const std::string_view rest = std::string_view(flat_).substr(at);
+      const size_t second = rest.find("0 * (");
+      const auto isZero = [](std::string_view text) {
+        const std::optional<Number> number = ReadNumber(Trim(text));
+        return number.has_value() && number->digits == "0";
+      };
+      const bool onCubes = !isZero(rest);
+      const bool onVectors = second != std::string_view::npos && !isZero(rest.substr(second + 5));
+      if (onCubes && onVectors) {
+        Fault(first_,
+              "__mix__(" + std::string(Trim(rest.substr(0, rest.find(')')))) +
+                  ", ...): matrix units: MIX kernels, on AICs and AIVs together, are not simulated "
+                  "yet; docs/simulator.md says what is. Next: a __cube__ and a __vector__ kernel, "
+                  "in a file each, one after the other");
+      } else if (onCubes) {
+        names.insert(NameBehind(at));
       }
     }
     return names;
+  }
+
+  std::set<std::string> Marked(std::string_view mark) const {
+    std::set<std::string> names;
+    for (size_t at = flat_.find(mark); at != std::string::npos; at = flat_.find(mark, at)) {
+      at += mark.size();
+      if (const std::string name = NameBehind(at); !name.empty()) {
+        names.insert(name);
+      }
+    }
+    return names;
+  }
+
+  // The name in front of the next bracket that opens parameters.
+  std::string NameBehind(size_t at) const {
+    constexpr std::string_view kAttribute = "__attribute__";
+    for (size_t open = flat_.find('(', at); open != std::string::npos;) {
+      size_t end = open;
+      while (end > at && flat_[end - 1] == ' ') {
+        --end;
+      }
+      size_t begin = end;
+      while (begin > at && IsWord(flat_[begin - 1])) {
+        --begin;
+      }
+      const std::string_view name = std::string_view(flat_).substr(begin, end - begin);
+      if (name != kAttribute && !name.empty()) {
+        return std::string(name);
+      }
+      const size_t close = flat_.find("))", open);
+      open = close == std::string::npos ? close : flat_.find('(', close + 2);
+    }
+    return {};
   }
 
   // Line markers stand inside of expressions where a macro comes from a header that was found by -isystem.

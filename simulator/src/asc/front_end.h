@@ -33,6 +33,7 @@ struct KernelSource {
   std::vector<SourceFault> faults;
   bool vectorOnly = false;              // it names kernel types, and each is KERNEL_TYPE_AIV_ONLY
   std::set<std::string> vectorKernels;  // kernel functions that are marked __vector__
+  bool cube = false;                    // its kernels run on the cube cores of a split chip
 };
 
 // Reads a source that was preprocessed with the simulator's headers. Rules of the generations 8.1 and 9.x: what either refuses is

@@ -23,6 +23,7 @@ _DIAGNOSES: tuple[tuple[str, str], ...] = (
     ("member", r"has no member named ‘([^’]+)’"),
     ("api", r"static assertion failed: (\S+) is not in this simulator"),
     ("api", r"static assertion failed: (\S+) exists on architectures"),
+    ("other", r"static assertion failed: matrix units: "),
     ("api", r"‘([^’]+)’ was not declared in this scope"),
     ("api", r"‘([^’]+)’ has not been declared"),
     ("api", r"‘([^’]+)’ is not a member of ‘"),

@@ -173,7 +173,9 @@ class Compiler:
             conflict = re.search(r"deduced conflicting types for parameter .*", output)
             lacks += f": {conflict[0]}" if conflict and missing.kind == "form" else ""
         if _CUBE.match(missing.name):
-            lacks = f"{missing.name} is of matrix (cube) cores, which the simulator does not have"
+            lacks = (
+                f"matrix units: {missing.name} is not simulated yet; docs/simulator.md says what is"
+            )
         where = f"{missing.place}: " if missing.place else ""
         package = _PACKAGES.get(missing.name)
         first = f"apt-get install {package}; " if package else ""

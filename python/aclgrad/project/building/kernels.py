@@ -20,6 +20,7 @@ from aclgrad.common.locks import alone
 from aclgrad.project.building.compile_step import Step
 from aclgrad.project.building.compiler import DEVICE_CODE, Compiler
 from aclgrad.project.building.tiling_structs import tiling_classes, tiling_structs
+from aclgrad.project.reading.cpp_text import without_comments
 from aclgrad.project.reading.definition_rules import check_kernel_file
 from aclgrad.project.reading.kernel_entry import (
     Entry,
@@ -32,13 +33,13 @@ from aclgrad.project.reading.kernel_entry import (
 from aclgrad.project.reading.sources import DEVICE_TYPES, Kernel, SourcesError, numpy_name
 from aclgrad.spec.definition import Definition, Registered
 from aclgrad.spec.naming import simulator_stem, snake_case
-from aclgrad.spec.soc import ARCHITECTURE_WORDS
+from aclgrad.spec.soc import architecture_words
 
 _KERNEL_HEADERS = ("kernel_operator.h",)
 _LISTING = ("-DACLSIM_TPL_LIST", "-E", "-P")
 """Keeps the words that say what an entry is."""
 
-
+_OF_CUBES = r"KERNEL_TYPE_(AIC_ONLY|MIX_AIC_1_0)\b|\b__cube__\b|\b__mix__\(\s*1\s*,\s*0\s*\)"
 _TWICE = r"error: (?:redefinition of ‘struct (\w+)’|reference to ‘(\w+)’ is ambiguous)"
 
 
@@ -49,6 +50,11 @@ class _Chosen:
     entry: Entry
     instances: list[Instance] | None = None
     params: list[TemplateParam] = field(default_factory=list)
+
+
+def _runs_on_cubes(source: Path) -> bool:
+    """Whether a kernel file says that its kernels run on the cube cores of a split chip."""
+    return re.search(_OF_CUBES, without_comments(text_of(source))) is not None
 
 
 @dataclass
@@ -135,12 +141,14 @@ class KernelBuilder(Compiler):
                 _make_links(tree, wanted)
         return [tree / "op", inside]
 
-    def defines(self, op: Definition | None, dtypes: Sequence[str]) -> list[str]:
-        """The words that the operator compiler passes to a kernel."""
+    def defines(
+        self, op: Definition | None, dtypes: Sequence[str], *, cube: bool = False
+    ) -> list[str]:
+        """The words that the operator compiler passes to a kernel, of cube cores or of others."""
         words = [
             f"-D__NPU_ARCH__={self.soc.npu_arch}",
             f"-D__CCE_AICORE__={self.soc.cce_aicore}",
-            *(f"-D{name}" for name in ARCHITECTURE_WORDS.get(self.soc.npu_arch, ())),
+            *(f"-D{name}" for name in architecture_words(self.soc.npu_arch, cube=cube)),
         ]
         if op is None:
             return words
@@ -204,7 +212,8 @@ class KernelBuilder(Compiler):
     def _build_kernel(self, kernel: Kernel, described: Registered, own: Collection[str]) -> None:
         source = self.kernel_source(kernel.op)
         includes = self.kernel_includes(source)
-        words = self.defines(kernel.op, kernel.dtypes)
+        cube = _runs_on_cubes(source)
+        words = self.defines(kernel.op, kernel.dtypes, cube=cube)
         tiling = self.tiling_header(kernel.op, described, own)
         if tiling is not None:
             words += ["-include", str(tiling)]
@@ -235,7 +244,7 @@ class KernelBuilder(Compiler):
         keys = self._front_end(
             source, f"{kernel.output.stem}.source", includes, words, title, wanted
         )
-        parsed = self._parsed("kernel", _KERNEL_HEADERS, self.defines(None, ()))
+        parsed = self._parsed("kernel", _KERNEL_HEADERS, self.defines(None, (), cube=cube))
         variants, objects = self._variants(
             kernel, source, entry.entry.name, classes, includes, [*parsed, *words]
         )
@@ -258,14 +267,27 @@ class KernelBuilder(Compiler):
         built_with = [name for made, name in zip(variants, classes, strict=True) if made]
         one = [f"-DACLSIM_DEFAULT_TILING={name}" for name in built_with[:1]]
         code = self._device_code(
-            source if one else wrapper, kernel.output.stem, includes, [*words, *one], title
+            source if one else wrapper,
+            kernel.output.stem,
+            includes,
+            [*words, *one],
+            title,
+            cube=cube,
         )
         self._front_end(source, kernel.output.stem, includes, words, title, wanted, code)
 
     def _device_code(
-        self, source: Path, name: str, includes: Iterable[Path], words: Iterable[str], title: str
+        self,
+        source: Path,
+        name: str,
+        includes: Iterable[Path],
+        words: Iterable[str],
+        title: str,
+        *,
+        cube: bool,
     ) -> Path:
-        parsed = self._parsed("device", _KERNEL_HEADERS, [*self.defines(None, ()), *DEVICE_CODE])
+        own = [*self.defines(None, (), cube=cube), *DEVICE_CODE]
+        parsed = self._parsed("device", _KERNEL_HEADERS, own)
         return self.device_assembly(source, name, includes, [*parsed, *words], title)
 
     def for_host(self, source: Path, name: str, entry: Entry) -> tuple[Path, Entry]:
@@ -347,7 +369,7 @@ class KernelBuilder(Compiler):
 
     def preprocessed(self, source: Path) -> str:
         """A kernel file that comes without op_host, after the preprocessor."""
-        words = [*self.defines(None, ()), *self.sources.defines]
+        words = [*self.defines(None, (), cube=_runs_on_cubes(source)), *self.sources.defines]
 
         def listing() -> str:
             output = self.folder / "gen" / f"{source.stem}-{self.soc.npu_arch}.i"
@@ -360,13 +382,14 @@ class KernelBuilder(Compiler):
 
     def build_file(self, source: Path, included: Path, wrapper: Path, output: Path) -> None:
         """Compile the library of a kernel file that comes without op_host; wrapper includes it."""
-        words = [*self.defines(None, ()), *self.sources.defines]
+        cube = _runs_on_cubes(source)
+        words = [*self.defines(None, (), cube=cube), *self.sources.defines]
         includes = self.kernel_includes(source)
         title = f"kernel file {source.name}"
         self.with_headers(
             lambda: self._compile([self._object_at(wrapper, output, includes, words)], title)
         )
-        code = self._device_code(wrapper, output.stem, includes, words, title)
+        code = self._device_code(wrapper, output.stem, includes, words, title, cube=cube)
         self._front_end(included, output.stem, includes, words, title, assembly=code)
 
     def _entry(
