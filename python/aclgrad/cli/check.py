@@ -473,7 +473,7 @@ def check_command(
     else:
         print(findings.render(result, form.value), end="")
     for note in notes:
-        ERR.print(note, markup=False)
+        (OUT if form is FindingsFormat.text else ERR).print(note, markup=False)
     if html is not None:
         from aclgrad.reporting import findings_page
 
