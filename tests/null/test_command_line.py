@@ -57,6 +57,11 @@ def test_list_and_keyword() -> None:
     assert some == [name for name in every if "fp16" in name and "nan" not in name]
 
 
+def test_operators_as_a_list() -> None:
+    listed = in_process("test", "--ops", "softmax_grad,log_sigmoid_grad", "--list").stdout
+    assert {name.split()[0] for name in listed.splitlines()} == {"softmax_grad", "log_sigmoid_grad"}
+
+
 def test_keyword_expressions() -> None:
     assert operators.matches("fp32", "softmax FP32-5-nan")
     assert operators.matches("not fp16 and nan", "softmax fp32-5-nan")

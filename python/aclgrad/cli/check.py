@@ -126,7 +126,8 @@ def test_command(
         dtype, case or (), fast, tolerance=bound, keyword=keyword, first=first,
         failed=_failed(folder) if last_failed else None,
     )  # fmt: skip
-    subjects = lookup.find(words, of_path, listed, shipped=not words, quiet=as_json or only_list)
+    every = not words and listed is None
+    subjects = lookup.find(words, of_path, listed, shipped=every, quiet=as_json or only_list)
     if only_list:
         for found in subjects:
             for name in found.cases(asked, running):
