@@ -51,9 +51,11 @@ class _Refusing:
         if not inputs:
             return result
 
+        apply: Any = _End.apply
+
         def end(value: Any) -> Any:
             floating = isinstance(value, torch.Tensor) and value.is_floating_point()
-            return _End.apply(value, self._name, *inputs) if floating else value
+            return apply(value, self._name, *inputs) if floating else value
 
         return map_values(result, end)
 

@@ -260,7 +260,8 @@ MOSTLY_EXACT: dict[str, Case] = {
     "moe_init_routing_v2": (
         lambda: torch_npu.npu_moe_init_routing_v2(
             dev(X), dev(EXPERTS, torch.int32), active_num=12, expert_num=3,
-            expert_tokens_num_type=1, expert_tokens_num_flag=True, active_expert_range=[0, 3], quant_mode=1, row_idx_type=0,
+            expert_tokens_num_type=1,
+            expert_tokens_num_flag=True, active_expert_range=[0, 3], quant_mode=1, row_idx_type=0,
         ),
         lambda: _routed_v2(),
     ),

@@ -436,12 +436,11 @@ def _fusion_attention_grad(
 ) -> tuple[torch.Tensor, ...]:
     mask = Mask(atten_mask, sparse_mode, pre_tockens, next_tockens)
 
-    def forward(*inputs: torch.Tensor) -> torch.Tensor:
-        queries, keys, values = inputs
+    def forward(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
         return _train(
-            queries,
-            keys,
-            values,
+            query,
+            key,
+            value,
             head_num,
             input_layout,
             mask,

@@ -51,10 +51,10 @@ def _top_of_groups(
     if groups > 1:
         split = scores.reshape(len(scores), groups, -1)
         worth = split.amax(-1) if mode == 0 else split.topk(2, -1).values.sum(-1)
-        kept = worth.sort(-1, descending=True, stable=True).indices[:, :k_group]
+        kept = worth.sort(dim=-1, descending=True, stable=True).indices[:, :k_group]
         left = torch.ones_like(worth, dtype=torch.bool).scatter_(1, kept, False)
         scores = split.masked_fill(left.unsqueeze(-1), float("-inf")).reshape(scores.shape)
-    return scores.sort(-1, descending=True, stable=True).indices[:, :k]
+    return scores.sort(dim=-1, descending=True, stable=True).indices[:, :k]
 
 
 @by_hand("npu::npu_moe_gating_top_k_softmax", exact=True)
@@ -372,8 +372,7 @@ def _rows_of_groups(
         return x
     if sizes is None:
         raise RuntimeError(f"npu_grouped_matmul: {len(x)} x for {count} weights want a group_list")
-    parts: Sequence[torch.Tensor] = x[0][: sum(sizes)].split(sizes)
-    return parts
+    return list(torch.split(x[0][: sum(sizes)], sizes))
 
 
 def _by_columns(
@@ -382,5 +381,8 @@ def _by_columns(
     if sizes is None:
         raise RuntimeError("npu_grouped_matmul: group_type 2 wants a group_list")
     used = sum(sizes)
-    left, right = x[:, :used].double().split(sizes, 1), weight[:used].double().split(sizes)
+    left, right = (
+        torch.split(x[:, :used].double(), sizes, 1),
+        torch.split(weight[:used].double(), sizes),
+    )
     return torch.stack([a @ b for a, b in zip(left, right, strict=True)]).to(dtype)

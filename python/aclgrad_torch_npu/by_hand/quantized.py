@@ -10,7 +10,7 @@ import torch  # type: ignore[import-not-found,unused-ignore]
 
 from aclgrad_torch_npu.by_hand.table import by_hand
 
-_BY_CODE = {
+_BY_CODE: dict[Any, torch.dtype] = {
     0: torch.uint8, 1: torch.int8, 3: torch.int32, 5: torch.float16, 6: torch.float32,
     12: torch.int8, 13: torch.uint8, 14: torch.int32, 15: torch.bfloat16,
 }  # fmt: skip
@@ -22,9 +22,9 @@ def dtype_of(given: Any, otherwise: torch.dtype) -> torch.dtype:
     if given is None:
         return otherwise
     if isinstance(given, torch.dtype):
-        given = {torch.qint8: torch.int8, torch.quint8: torch.uint8}.get(given, given)
-        if given in _BY_CODE.values():
-            return given
+        plain = {torch.qint8: torch.int8, torch.quint8: torch.uint8}.get(given, given)
+        if plain in _BY_CODE.values():
+            return plain
     elif given in _BY_CODE:
         return _BY_CODE[given]
     raise NotImplementedError(
@@ -399,9 +399,10 @@ def _quant_scatter(
     dst_type: Any = None,
     round_mode: str | None = "rint",
 ) -> torch.Tensor:
-    return _quant_scatter_in_place(
+    result: torch.Tensor = _quant_scatter_in_place(
         values.clone(), indices, updates, quant_scales, quant_zero_points, axis
     )
+    return result
 
 
 @by_hand("npu::npu_quant_scatter_", exact=True)
@@ -460,7 +461,8 @@ def _scatter_nd_update_in_place(
 def _scatter_nd_update(
     values: torch.Tensor, indices: torch.Tensor, updates: torch.Tensor
 ) -> torch.Tensor:
-    return _scatter_nd_update_in_place(values.clone(), indices, updates)
+    result: torch.Tensor = _scatter_nd_update_in_place(values.clone(), indices, updates)
+    return result
 
 
 @by_hand("npu::npu_top_k_top_p", exact=True)

@@ -75,7 +75,7 @@ def _mrope(
             cos, sin = (_woven(each, section) for each in (cos, sin))
         else:
             cos, sin = (
-                torch.cat([part[i] for i, part in enumerate(each.split(section, -1))], -1)
+                torch.cat([part[i] for i, part in enumerate(torch.split(each, section, -1))], -1)
                 for each in (cos, sin)
             )
     mode = rotary_mode or "half"
@@ -83,12 +83,12 @@ def _mrope(
         torch.cat([each, each], -1) if mode == "half" else each.repeat_interleave(2, -1)
         for each in (cos, sin)
     ]
-    cosine, sine = (each.unsqueeze(1) for each in both)
-    size = cosine.shape[-1]
+    factors = [each.unsqueeze(1) for each in both]
+    size = factors[0].shape[-1]
 
     def turned(x: torch.Tensor) -> torch.Tensor:
         heads = x.reshape(len(x), -1, head_size)
-        first = _turned(heads[..., :size], cosine, sine, mode).to(x.dtype)
+        first = _turned(heads[..., :size], factors[0], factors[1], mode).to(x.dtype)
         return torch.cat([first, heads[..., size:]], -1).reshape(x.shape)
 
     return turned(query), turned(key)
@@ -125,7 +125,7 @@ def _kv_rmsnorm_rope_cache(
         raise NotImplementedError(
             f"npu_kv_rmsnorm_rope_cache: cache_mode {cache_mode}; the formula has Norm, PA, PA_BNSD"
         )
-    normed, turning = kv.float().split([len(gamma), kv.shape[-1] - len(gamma)], -1)
+    normed, turning = torch.split(kv.float(), [len(gamma), kv.shape[-1] - len(gamma)], -1)
     normed = normed * torch.rsqrt(normed.square().mean(-1, keepdim=True) + epsilon) * gamma.float()
     turned = _turned(_sorted_pairs(turning), cos, sin, "half")
     for cache, values, scale, offset in (
