@@ -37,6 +37,5 @@ def test_script_reads_them() -> None:
 
 def test_ci_leaves_nothing_out() -> None:
     script = (ROOT / ".ci" / "run").read_text()
-    assert 'ACLGRAD_WERROR=1 scripts/test.sh "$@"' in script
     (whole,) = re.findall(r"^  all\)\n(.*?)^    ;;\n", script, re.DOTALL | re.MULTILINE)
-    assert whole.splitlines()[-1] == "    tests --all --torch"
+    assert "ACLGRAD_WERROR=1 scripts/test.sh --all --torch " in whole

@@ -92,6 +92,9 @@ def test_every_way_to_wait_raises_the_report(way: str, launch: Launch) -> None:
     assert "[gm-out-of-bounds] in copies" in text and f"{SOURCE}:" in text, text
     assert "argument 0, which has 512: past the end by 3584 B" in text
     assert f"launched at {__file__}:" in text
+    if way == "event.synchronize":  # the stream has not been waited for, and tells it once more
+        with pytest.raises(RuntimeError, match="gm-out-of-bounds"):
+            NPU.synchronize()
     assert bool((neighbour == 7).all().cpu())
     launch(x, y, 128)
     assert torch.equal(y.cpu(), x.cpu())

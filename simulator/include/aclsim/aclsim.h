@@ -30,7 +30,7 @@ typedef struct aclsimLaunchStats {
 // launch), "race_times" (on | off: findings of races say when the model has both ends), "hang_limit" (seconds of processor time
 // after which code that gets nothing done ends, 0 = off), "keep_going" (on | off:
 // whether a core goes on after a fault, as docs/reference/findings.md lists by kind; until it is set, in fast mode only). "recover" (on |
-// off: whether a stream works again once a synchronisation has returned its failure; an NPU's does not). "partial_outputs" (outputs that operators write only in part on purpose: "output" or "Operator.output", with commas between, or "none"), "findings" (error | warn | off, or KIND=off, with commas between: which the runtime prints). Returns
+// off: whether a stream works again once a synchronisation has returned its failure; an NPU's does not). "partial_outputs" (outputs that operators write only in part on purpose: "output" or "Operator.output", with commas between, or "none"), "findings" (error | warn | off, KIND=warn, @FILE=warn or KIND@FILE=warn, with commas between: what findings count as). Returns
 // 0, or // 100000 (ACL_ERROR_INVALID_PARAM) with the reason in aclGetRecentErrMsg. Not while a stream has work.
 ACLSIM_API int32_t aclsimSetOption(const char* name, const char* value);
 // The value in force, or NULL for an unknown name. The string lives until the next call on this thread.
@@ -68,8 +68,13 @@ ACLSIM_API int32_t aclsimCallForeign(const void* function, const aclsimArguments
 // Makes a block as aclrtMalloc gave it: in checked mode nobody has written it. For callers that use a block again and again.
 ACLSIM_API int32_t aclsimRenew(void* devPtr);
 
+<<<<<<< HEAD
 // Returns what the checks have found since the process began or aclsimClearFindings was called: a JSON array, oldest first, of
 // {"kind","severity":"error"|"hint","op","core","blockDim","space","buffer","begin","end",
+=======
+// What the checks have found since the process began or aclsimClearFindings was called: a JSON array, oldest first, of
+// {"kind","severity":"error"|"warning"|"off"|"hint","op","core","blockDim","space","buffer","begin","end",
+>>>>>>> 96d211da (torch_npu: an event's failure is told once more by its stream)
 //  "at":{"pipe","instruction","note","file","line","text"},"related":[...as "at"],
 //  "detail","advice","soc","tiling","tilingKey","count","goesOn","afterFault","text"}. goesOn: what became of the access where
 // the core went on; afterFault: the core had had a fault before. With the option "race_times" a race also has "timeline": both
