@@ -83,7 +83,7 @@ class Device(SimulatorCalls):
         self._calls = PreparedCalls()
         self.stream: int | None = None
         if kind == "sim":
-            self.set_option("findings", "off")  # `findings` gives them
+            self.silence_findings()  # `findings` gives them
         self._open()
         _devices.add(self)
 

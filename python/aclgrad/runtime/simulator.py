@@ -68,6 +68,13 @@ class SimulatorCalls:
             function.argtypes, function.restype = [], None
             function()
 
+    def silence_findings(self) -> None:
+        """Keep findings from being printed; does nothing on an NPU."""
+        function = self.libraries.optional(self.libraries.acl, "aclsimSilenceFindings")
+        if function is not None:
+            function.argtypes, function.restype = [], None
+            function()
+
     def findings(self) -> tuple[Finding, ...]:
         """Return what the checks have found since `clear_findings`; nothing on an NPU."""
         function = self.libraries.optional(self.libraries.acl, "aclsimFindings")

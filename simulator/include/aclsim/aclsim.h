@@ -68,13 +68,8 @@ ACLSIM_API int32_t aclsimCallForeign(const void* function, const aclsimArguments
 // Makes a block as aclrtMalloc gave it: in checked mode nobody has written it. For callers that use a block again and again.
 ACLSIM_API int32_t aclsimRenew(void* devPtr);
 
-<<<<<<< HEAD
 // Returns what the checks have found since the process began or aclsimClearFindings was called: a JSON array, oldest first, of
-// {"kind","severity":"error"|"hint","op","core","blockDim","space","buffer","begin","end",
-=======
-// What the checks have found since the process began or aclsimClearFindings was called: a JSON array, oldest first, of
 // {"kind","severity":"error"|"warning"|"off"|"hint","op","core","blockDim","space","buffer","begin","end",
->>>>>>> 96d211da (torch_npu: an event's failure is told once more by its stream)
 //  "at":{"pipe","instruction","note","file","line","text"},"related":[...as "at"],
 //  "detail","advice","soc","tiling","tilingKey","count","goesOn","afterFault","text"}. goesOn: what became of the access where
 // the core went on; afterFault: the core had had a fault before. With the option "race_times" a race also has "timeline": both
@@ -84,6 +79,8 @@ ACLSIM_API int32_t aclsimRenew(void* devPtr);
 // lives until the next call on this thread. ACLGRAD_SIM_REPORT names a file that gets every new finding as a line of JSON.
 ACLSIM_API const char* aclsimFindings(void);
 ACLSIM_API void aclsimClearFindings(void);
+// Keeps findings from being printed, in this process and its children, for callers that ask for them.
+ACLSIM_API void aclsimSilenceFindings(void);
 
 // Returns what chaos has held back since the option "held" was set, the first sixteen: a JSON array of
 // {"number","core","pipe","instruction","file","line"}. The string lives until the next call on this thread.

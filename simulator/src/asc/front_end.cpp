@@ -158,7 +158,8 @@ class Reader {
   bool IsCube() {
     const bool typed = std::any_of(kinds_.begin(), kinds_.end(), IsCubeType);
     if (typed && !std::all_of(kinds_.begin(), kinds_.end(), IsCubeType)) {
-      Fault(first_, std::string("kernel types of cube cores and of vector cores") + kNotMixed);
+      std::string both = "kernel types of cube cores and of vector cores";
+      Fault(first_, both += kNotMixed);
     }
     const std::set<std::string> cubes = CubeKernels();
     std::set<std::string> others = Marked(kKernelMark);

@@ -26,6 +26,7 @@ struct Found {
 };
 PerProcess<Found> found;
 std::atomic<bool> printing{false};
+std::atomic<bool> silent{false};
 
 constexpr size_t kMostSaid = 64;  // that are remembered
 
@@ -176,7 +177,7 @@ std::string Json(const Finding& finding, Level level) {
 }
 
 void Print(const Finding& finding, Level level) {
-  if (level == Level::kWarn) {
+  if (level == Level::kWarn && !silent) {
     const SourceLine& line = finding.at.line;
     std::fprintf(stderr, "aclgrad: warning [%s]%s%s%s: %s\n", finding.kind.c_str(),
                  finding.op.empty() ? "" : " in ", finding.op.c_str(),
@@ -187,7 +188,9 @@ void Print(const Finding& finding, Level level) {
     return;
   }
   const std::string text = FindingText(finding);
-  std::fprintf(stderr, "aclgrad: %s\n", text.c_str());
+  if (!silent) {
+    std::fprintf(stderr, "aclgrad: %s\n", text.c_str());
+  }
   // The stream's failure does not print it once more.
   const std::lock_guard lock(printed->mutex);
   if (printed->said.size() >= kMostSaid) {
@@ -249,6 +252,8 @@ void ReportFinding(Finding finding, Level level) {
 void PrintFindings() { printing = true; }
 
 void PrintFindingsOfProgram() { printing = true; }
+
+void SilenceFindings() { silent = true; }
 
 std::string WithoutPrinted(std::string text) {
   const std::lock_guard lock(printed->mutex);

@@ -6,6 +6,7 @@
 #include "checkers/writers.h"
 #include "engine/held.h"
 #include "findings/finding.h"
+#include "findings/printed_findings.h"
 #include "runtime/errors.h"
 #include "runtime/misuse.h"
 #include "runtime/state.h"
@@ -114,6 +115,8 @@ int32_t aclsimWriteTrace(size_t launch, const uint32_t* cores, size_t coreCount,
     return 0;
   });
 }
+
+void aclsimSilenceFindings() { aclsim::SilenceFindings(); }
 
 void aclsimClearFindings() {
   aclsim::ClearFindings();

@@ -494,8 +494,8 @@ class Simulation {
     CoreState& core = cores_[index];
     for (bool moved = true; moved;) {
       moved = StepScalar(core);
-      for (const Pipe pipe : kIssuedPipes) {
-        while (StepPipe(index, core, pipe)) {
+      for (size_t pipe = 1; pipe < kPipes; ++pipe) {  // those that the scalar pipe issues to
+        while (StepPipe(index, core, static_cast<Pipe>(pipe))) {
           moved = true;
         }
       }
