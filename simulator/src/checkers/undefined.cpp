@@ -761,8 +761,10 @@ void UndefinedObserver::OnRecord(Core& core, const Record& record) {
 
 // Bytes move unchanged: they do so in the image, too.
 void UndefinedObserver::Move(const Record& record, uint32_t origin) {
-  uint8_t* image = nullptr;
-  for (int i = 0; i < record.accessCount; ++i) {
+  // Vector instructions may look at more than their accesses, such as a register behind UB.
+  const bool vector = record.pipe == Pipe::kVector;
+  uint8_t* image = vector ? image_.Each(0, image_.Size()) : nullptr;
+  for (int i = 0; i < record.accessCount && !vector; ++i) {
     const Access& access = record.access[static_cast<size_t>(i)];
     if (!access.InGm()) {
       image = image_.Each(access.addr, access.addr + access.Extent());

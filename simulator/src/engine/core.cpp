@@ -287,11 +287,11 @@ void Core::CheckUbRange(const Ub& operand, int64_t begin, int64_t end, const cha
 }
 
 void Core::CheckUbAlign(const Ub& operand, uint32_t align, const char* role) {
-  const Space space = SpaceOf(operand);
-  const uint64_t at = UbOffset(operand.addr) - image.Begin(space);
-  if ((at & (align - 1)) == 0) [[likely]] {
+  if ((UbOffset(operand.addr) & (align - 1)) == 0) [[likely]] {
     return;
   }
+  const Space space = SpaceOf(operand);
+  const uint64_t at = UbOffset(operand.addr) - image.Begin(space);
   PassFault(
       "ub-misaligned",
       Format("%s starts at %s byte %llu, %llu past a %u-byte boundary\n  buffer: %s", role,

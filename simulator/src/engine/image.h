@@ -17,6 +17,7 @@ class Image {
   // keepGoing: with memory behind all for buffers that their space cannot hold.
   Image(const Soc& soc, CoreKind kind, bool keepGoing) {
     const auto put = [this](Space space, uint64_t bytes, uint64_t behind) {
+      end_ = (end_ + kAlign - 1) / kAlign * kAlign;
       spaces_[static_cast<size_t>(space)] = {end_, end_ + bytes};
       end_ += bytes + behind;
     };
@@ -24,7 +25,6 @@ class Image {
     tracked_ = soc.UbMemory();
     if (kind == CoreKind::kCube) {
       constexpr uint64_t kLines = 64;  // between memories: no span reaches from one into the next
-      end_ = (end_ + kLines - 1) / kLines * kLines;
       for (const Space space :
            {Space::kL1, Space::kL0a, Space::kL0b, Space::kL0c, Space::kBt, Space::kFb}) {
         put(space, soc.BytesOf(space), kLines);
@@ -53,6 +53,8 @@ class Image {
   uint64_t Bytes() const { return end_; }
 
  private:
+  // What asks for most: an address is aligned where its offset in the image is.
+  static constexpr uint64_t kAlign = 1024;
   struct Range {
     uint64_t begin = 0, end = 0;
   };
