@@ -163,8 +163,8 @@ class RaceObserver : public Observer {
             bool earlierWrote, uint64_t begin, uint64_t end);
 
   bool autoSync_ = true;
-  SyncUse* syncUse_;
   const size_t pipes_;  // of the core's kind: others have no instructions
+  SyncUse* syncUse_;
   std::array<Knowledge, kPipes> known_;
   std::array<uint32_t, kPipes> count_{};
   std::vector<UbMarks> wrote_, touched_;  // by pipe

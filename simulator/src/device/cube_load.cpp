@@ -165,12 +165,6 @@ void CheckLoad2d(Core& core, const Ub& dst, const Load2dCtl& ctl) {
   CheckOperandIn(core, dst, {Space::kL0a, Space::kL0b}, kFractal, "dst");
 }
 
-const char* NameOfLoad(const Core& core, const Ub& dst, bool gm) {
-  const bool a = core.SpaceOf(dst) == Space::kL0a;
-  return gm ? (a ? "LoadData (GM to L0A)" : "LoadData (GM to L0B)")
-            : (a ? "LoadData (L1 to L0A)" : "LoadData (L1 to L0B)");
-}
-
 int32_t BlocksOf(uint64_t bytes) { return static_cast<int32_t>(CeilDiv(bytes, kCubeBlock)); }
 
 }  // namespace
@@ -180,7 +174,8 @@ void CubeLoad2d(const Ub& dst, const Ub& src, const Load2dCtl& ctl) try {
   core.instruction = "LoadData";
   CheckIsCube(core);
   CheckLoad2d(core, dst, ctl);
-  core.instruction = NameOfLoad(core, dst, false);
+  const bool toA = core.SpaceOf(dst) == Space::kL0a;
+  core.instruction = toA ? "LoadData (L1 to L0A)" : "LoadData (L1 to L0B)";
   CheckOperandIn(core, src, {Space::kL1}, kCubeBlock, "src");
   if (ctl.repeatTimes == 0) {
     MarkNothing(core, dst, "loads nothing: its repeatTimes is 0");
@@ -225,8 +220,10 @@ void CubeLoad2dGm(const Ub& dst, const void* src, const Load2dCtl& ctl) try {
   CheckRange("dstGap", ctl.dstGap, 0, 65535, kFewerBits);
   CheckOperandIn(core, dst, {Space::kL0a, Space::kL0b, Space::kL1},
                  core.SpaceOf(dst) == Space::kL1 ? kCubeBlock : kFractal, "dst");
-  core.instruction =
-      core.SpaceOf(dst) == Space::kL1 ? "LoadData (GM to L1)" : NameOfLoad(core, dst, true);
+  const Space space = core.SpaceOf(dst);
+  core.instruction = space == Space::kL1    ? "LoadData (GM to L1)"
+                     : space == Space::kL0a ? "LoadData (GM to L0A)"
+                                            : "LoadData (GM to L0B)";
   if (ctl.repeatTimes == 0) {
     MarkNothing(core, dst, "loads nothing: its repeatTimes is 0");
     return;

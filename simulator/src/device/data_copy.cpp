@@ -165,9 +165,8 @@ void CheckAtomic(Core& core, uint64_t len, DType copied) {
 namespace {
 
 // An AIC copies between GM and L1 as an AIV does between GM and UB.
-void CheckOnCube(Core& core, const Ub& local, const char* name, const char* role) {
+void CheckOnCube(Core& core, const Ub& local, const char* role) {
   if (core.kind == CoreKind::kCube) [[unlikely]] {
-    core.instruction = name;
     CheckOperandIn(core, local, {Space::kL1}, kBlock, role);
   }
 }
@@ -432,8 +431,8 @@ void CopyInside(KernelFault&& fault, const Ub& dst, const Ub& src, const CopyCtl
 
 void CopyGmToUb(const Ub& dst, const void* src, const CopyCtl& ctl) try {
   Core& core = Core::Current();
-  core.instruction = "DataCopy (GM to UB)";
-  CheckOnCube(core, dst, "DataCopy (GM to L1)", "dst");
+  core.instruction = core.kind == CoreKind::kCube ? "DataCopy (GM to L1)" : "DataCopy (GM to UB)";
+  CheckOnCube(core, dst, "dst");
   CheckBlockCount(ctl);
   if (IsIdleCopy(core, ctl, &dst)) {
     return;
@@ -455,8 +454,8 @@ void CopyGmToUb(const Ub& dst, const void* src, const CopyCtl& ctl) try {
 
 void CopyUbToGm(void* dst, const Ub& src, const CopyCtl& ctl) try {
   Core& core = Core::Current();
-  core.instruction = "DataCopy (UB to GM)";
-  CheckOnCube(core, src, "DataCopy (L1 to GM)", "src");
+  core.instruction = core.kind == CoreKind::kCube ? "DataCopy (L1 to GM)" : "DataCopy (UB to GM)";
+  CheckOnCube(core, src, "src");
   CheckBlockCount(ctl);
   if (IsIdleCopy(core, ctl, nullptr)) {
     return;
