@@ -207,7 +207,7 @@ class Simulation {
     do {
       while (NextEvent()) {
       }
-      // Reads, where chaos held pipes back, may have come before writes that are later in program order.
+      // Where chaos held pipes back, reads may have come before writes that are later in program order.
     } while (GoesOnInAnyOrder());
     for (CoreState& core : cores_) {
       double end = core.scalar;
@@ -220,7 +220,7 @@ class Simulation {
     return std::move(result_);
   }
 
-  // Says of the first core where its scalar pipe is behind the steps that its tape has by now. Goes no further than it takes, so that
+  // Of the first core: where its scalar pipe is behind the steps that its tape has by now. Goes no further than it takes, so that
   // steps which come later find everything as they would in one run.
   double ScalarNow() {
     CoreState& core = cores_.front();
@@ -233,7 +233,7 @@ class Simulation {
   }
 
  private:
-  // Does what happens next; false when nothing does.
+  // What happens next; false when nothing does.
   bool NextEvent() {
     const double starts = starting_.empty() ? kNever : starting_.top().time;
     size_t first = 0;
@@ -438,7 +438,7 @@ class Simulation {
     released_ |= ++round.arrived == cores_.size();
   }
 
-  // True if cores wait for what they read of others, which does not come: now they no longer do.
+  // Whether cores wait for what they read of others, which does not come: now they no longer do.
   bool GoesOnInAnyOrder() {
     if (anyOrder_ || std::ranges::none_of(cores_, IsHeldUp)) {
       return false;
@@ -494,7 +494,7 @@ class Simulation {
     CoreState& core = cores_[index];
     for (bool moved = true; moved;) {
       moved = StepScalar(core);
-      for (size_t pipe = 1; pipe < kPipes; ++pipe) {  // those that the scalar pipe issues to
+      for (size_t pipe = static_cast<size_t>(Pipe::kScalar) + 1; pipe < kPipes; ++pipe) {
         while (StepPipe(index, core, static_cast<Pipe>(pipe))) {
           moved = true;
         }
@@ -682,7 +682,7 @@ class Simulation {
     return bytes;
   }
 
-  // True if a vector instruction waits for its turn among the copies' starts and ends, which alone tell what goes on beside it.
+  // Whether a vector instruction waits for its turn among the copies' starts and ends, which alone tell what goes on beside it.
   bool AwaitsItsTime(uint32_t index, PipeState& pipe, uint32_t at, double start) {
     if (law_.besideVector == 0 || start <= now_ + kEpsilon) {
       return false;
