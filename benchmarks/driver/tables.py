@@ -171,8 +171,8 @@ BUSIEST = {
     "l2": "L2, which moves whole lines for parts of them",
     "vec": "VECTOR",
     "scalar": "SCALAR",
-    "mte2": "MTE2: latency, or one core's rate",
-    "mte3": "MTE3: latency, or one core's rate",
+    "mte2": "MTE2: a copy to UB is under way",
+    "mte3": "MTE3: a copy to GM is under way",
 }
 
 
