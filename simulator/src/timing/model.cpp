@@ -207,7 +207,7 @@ class Simulation {
     do {
       while (NextEvent()) {
       }
-      // Where chaos held pipes back, reads may have come before writes that are later in program order.
+      // Reads, where chaos held pipes back, may have come before writes that are later in program order.
     } while (GoesOnInAnyOrder());
     for (CoreState& core : cores_) {
       double end = core.scalar;
@@ -220,7 +220,7 @@ class Simulation {
     return std::move(result_);
   }
 
-  // Of the first core: where its scalar pipe is behind the steps that its tape has by now. Goes no further than it takes, so that
+  // Says of the first core where its scalar pipe is behind the steps that its tape has by now. Goes no further than it takes, so that
   // steps which come later find everything as they would in one run.
   double ScalarNow() {
     CoreState& core = cores_.front();
@@ -233,7 +233,7 @@ class Simulation {
   }
 
  private:
-  // What happens next; false when nothing does.
+  // Does what happens next; false when nothing does.
   bool NextEvent() {
     const double starts = starting_.empty() ? kNever : starting_.top().time;
     size_t first = 0;
@@ -438,7 +438,7 @@ class Simulation {
     released_ |= ++round.arrived == cores_.size();
   }
 
-  // Whether cores wait for what they read of others, which does not come: now they no longer do.
+  // True if cores wait for what they read of others, which does not come: now they no longer do.
   bool GoesOnInAnyOrder() {
     if (anyOrder_ || std::ranges::none_of(cores_, IsHeldUp)) {
       return false;
@@ -682,7 +682,7 @@ class Simulation {
     return bytes;
   }
 
-  // Whether a vector instruction waits for its turn among the copies' starts and ends, which alone tell what goes on beside it.
+  // True if a vector instruction waits for its turn among the copies' starts and ends, which alone tell what goes on beside it.
   bool AwaitsItsTime(uint32_t index, PipeState& pipe, uint32_t at, double start) {
     if (law_.besideVector == 0 || start <= now_ + kEpsilon) {
       return false;
