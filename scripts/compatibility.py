@@ -34,17 +34,17 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "python"))
 
 import compatibility_golden
 
+from aclgrad.building import operator_build
+from aclgrad.building.compile_step import diagnose
 from aclgrad.campaign.workers import cluster
+from aclgrad.cases import made_inputs
+from aclgrad.checks import operator_check
 from aclgrad.common import files
 from aclgrad.common.cache import root as cache_root
-from aclgrad.project.building import operator_build
-from aclgrad.project.building.compile_step import diagnose
-from aclgrad.project.cases import made_inputs
-from aclgrad.project.checks import operator_check
-from aclgrad.project.reading import layout
-from aclgrad.project.reading.layout import locate
-from aclgrad.project.reading.sources import SourcesError, numpy_name
-from aclgrad.project.running.isolation import first_reason
+from aclgrad.reading import layout
+from aclgrad.reading.layout import locate
+from aclgrad.reading.sources import SourcesError, numpy_name
+from aclgrad.running.isolation import first_reason
 from aclgrad.runtime.toolkit import sim_root
 from aclgrad.spec.definition import Definition
 from aclgrad.spec.soc import family

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from aclgrad.common import files
-from aclgrad.project.workspace.example_folders import ExampleRun, read_example, run_example
+from aclgrad.projects.example_folders import ExampleRun, read_example, run_example
 
 BASE = "examples/01_simd_cpp_api"
 VECTOR = "03_basic_api/01_memory_vector_compute"

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from aclgrad.cases.made_inputs import MadeCase
 from aclgrad.golden import precision
-from aclgrad.project.cases.made_inputs import MadeCase
-from aclgrad.project.running.operator_call import Result
+from aclgrad.running.operator_call import Result
 from aclgrad.spec.definition import Definition
 
 Array = NDArray[Any]

@@ -68,7 +68,7 @@ if [[ -n $sanitizer ]]; then
   ops=()
   ((!want_quick)) || ops=(softmax_grad)
   "$venv/bin/aclgrad" build "${ops[@]}" --sanitize "$sanitizer"
-  instrumented=("$venv/bin/python" -I -m aclgrad.project.sanitize "$sanitizer")
+  instrumented=("$venv/bin/python" -I -m aclgrad.checkout.instrumented_build "$sanitizer")
   # Tests end processes whose threads are at work, and fork them; the simulator has a handler of its own for memory that is not there.
   export TSAN_OPTIONS=handle_segv=0:report_thread_leaks=0:die_after_fork=0
 elif ((!on_board)); then

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from aclgrad.checkout.cmake_build import build
 from aclgrad.ops import all_specs
-from aclgrad.project.checkout.cmake_build import build
 from aclgrad.runtime.toolkit import checkout
 
 Row = dict[str, Any]

@@ -18,8 +18,8 @@ from aclgrad.common import files
 from aclgrad.errors import AclgradError
 from aclgrad.findings.finding import Finding
 from aclgrad.profiling.calls import profiling
-from aclgrad.project.reading.sources import SourcesError
-from aclgrad.project.running import operator_call
+from aclgrad.reading.sources import SourcesError
+from aclgrad.running import operator_call
 from aclgrad.runtime import open_device
 from driver import modelled, values
 from driver.cases import SOC, Case, Peer, PublicKernel

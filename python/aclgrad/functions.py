@@ -59,7 +59,7 @@ def load(path: str | os.PathLike[str], *, soc: str | None = None) -> Operators:
     ToolkitError
         There is no operator, or it does not build; says why, and what to do.
     """
-    loaded: Operators = lazy.module("aclgrad.project.running.loading").load(path, soc=soc)
+    loaded: Operators = lazy.module("aclgrad.running.loading").load(path, soc=soc)
     return loaded
 
 

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from aclgrad.project.cases.case_runs import Subject
-    from aclgrad.project.cases.grid import ProjectCase
+    from aclgrad.cases.case_runs import Subject
+    from aclgrad.cases.grid import ProjectCase
     from aclgrad.testing.run import Outcome
 
 _SUFFIX = "_golden.py"
@@ -71,7 +71,7 @@ class CaseTest(pytest.Item):
 
     def runtest(self) -> None:
         """Build what the case needs, run it in a process of its own and judge it."""
-        from aclgrad.project.cases import case_runs
+        from aclgrad.cases import case_runs
 
         _build(self.config, self.subject, self.case)
         options = _options(self.config, self.subject.path)
@@ -139,9 +139,9 @@ def explain(subject: Subject, outcome: Outcome, options: Any) -> str:
 
 
 def _options(config: pytest.Config, path: str) -> Any:
-    from aclgrad.project.cases import case_runs
-    from aclgrad.project.reading.auto_sync import assume
-    from aclgrad.project.reading.command_words import soc_name
+    from aclgrad.cases import case_runs
+    from aclgrad.reading.auto_sync import assume
+    from aclgrad.reading.command_words import soc_name
 
     soc = soc_name(config.getoption("--aclgrad-soc"))
     sync = assume(path, soc, config.getoption("--aclgrad-autosync")).value
@@ -168,8 +168,8 @@ class _Alone:
 
 
 def _subjects(config: pytest.Config, folder: Path) -> list[Subject]:
-    from aclgrad.project.cases import case_runs
-    from aclgrad.project.reading.command_words import soc_name
+    from aclgrad.cases import case_runs
+    from aclgrad.reading.command_words import soc_name
 
     key = ("subjects", str(folder))
     known = config.stash[_TESTS]
@@ -182,8 +182,8 @@ def _subjects(config: pytest.Config, folder: Path) -> list[Subject]:
 
 
 def _cases(config: pytest.Config, path: Path) -> tuple[Subject, Sequence[ProjectCase]]:
+    from aclgrad.cases import grid
     from aclgrad.errors import AclgradError
-    from aclgrad.project.cases import grid
 
     try:
         subjects = _subjects(config, path.parent)

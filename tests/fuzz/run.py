@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from aclgrad.campaign.workers import cluster
+from aclgrad.checkout import instrumented_build
 from aclgrad.errors import AclgradError
 from aclgrad.ops import all_specs, find
-from aclgrad.project.checkout import instrumented_build
 from aclgrad.spec.op_spec import OpSpec
 from fuzz import leaks
 from fuzz.draw import Drawn, draw

@@ -13,9 +13,9 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from aclgrad.checkout import instrumented_build
+from aclgrad.checkout.instrumented_build import Sanitizer
 from aclgrad.errors import AclgradError
-from aclgrad.project.checkout import instrumented_build
-from aclgrad.project.checkout.instrumented_build import Sanitizer
 from aclgrad.runtime.toolkit import checkout, find_toolkit
 
 _PROGRAM = Path(__file__).with_suffix(".cpp")

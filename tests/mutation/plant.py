@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from aclgrad.common.cache import root as cache_root
-from aclgrad.project.reading.sources import OTHER_ARCHITECTURE
+from aclgrad.reading.sources import OTHER_ARCHITECTURE
 from aclgrad.spec.soc import family_of
 from mutation import faults, verdict
 from mutation.judged import judged

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from aclgrad.project.reading.auto_sync import ENVIRONMENT, Assumed, assume
+from aclgrad.reading.auto_sync import ENVIRONMENT, Assumed, assume
 
 SOC = "Ascend910B2"
 OFF = "--cce-auto-sync=off"

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from aclgrad.building import compiler as project_compiler
 from aclgrad.common import cache
 from aclgrad.errors import ToolkitError
 from aclgrad.headers import check
-from aclgrad.project.building import compiler as project_compiler
-from aclgrad.project.reading.sources import Sources
+from aclgrad.reading.sources import Sources
 from aclgrad.runtime.toolkit import checkout
 from aclgrad.spec.soc import FAMILIES
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from aclgrad.project.reading import auto_sync, cmake_text, launch_lists
+from aclgrad.reading import auto_sync, cmake_text, launch_lists
 
 LISTS = """\
 # ascendc_library(one STATIC one.cpp)

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from aclgrad.project.building.common_code import CommonCode
-from aclgrad.project.reading.sources import Sources
+from aclgrad.building.common_code import CommonCode
+from aclgrad.reading.sources import Sources
 
 
 def test_a_member_is_that_of_its_class(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from aclgrad.project.reading import cpp_text, handwritten_functions, layout
+from aclgrad.reading import cpp_text, handwritten_functions, layout
 from aclgrad.spec.definition import Definition, Param
 
 TAIL = "uint64_t* workspaceSize, aclOpExecutor** executor"

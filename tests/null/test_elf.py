@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from aclgrad.building.build_tools import find_compiler
 from aclgrad.packaging import elf
-from aclgrad.project.building.build_tools import find_compiler
 
 pytestmark = pytest.mark.skipif(
     find_compiler() is None or shutil.which("readelf") is None, reason="a compiler and readelf"

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from aclgrad.common.expressions import integer
-from aclgrad.project.reading import kernel_entry as project_entry
-from aclgrad.project.reading.sources import Kernel, SourcesError
+from aclgrad.reading import kernel_entry as project_entry
+from aclgrad.reading.sources import Kernel, SourcesError
 from aclgrad.spec.definition import Definition
 
 

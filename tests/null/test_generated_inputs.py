@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from aclgrad.project.cases import made_inputs
-from aclgrad.project.checks import exploration
+from aclgrad.cases import made_inputs
+from aclgrad.checks import exploration
 from aclgrad.spec.definition import AttrDef, Definition, Param
 
 

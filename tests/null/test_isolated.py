@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from aclgrad.errors import AclgradError
-from aclgrad.project.running.isolation import CRASHED, isolated
+from aclgrad.running.isolation import CRASHED, isolated
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from aclgrad.building.build_tools import find_compiler
+from aclgrad.checkout import cmake_build, ninja_by_content
 from aclgrad.errors import ToolkitError
-from aclgrad.project.building.build_tools import find_compiler
-from aclgrad.project.checkout import cmake_build, ninja_by_content
 
 
 class Checkout:

@@ -14,12 +14,12 @@ import pytest
 from rich.console import Console
 
 from aclgrad import cli
+from aclgrad.building.operator_build import Builder
+from aclgrad.checkout.cmake_build import step_name
 from aclgrad.cli import progress_lines
 from aclgrad.cli.common import progress
 from aclgrad.cli.progress_lines import Lines
-from aclgrad.project.building.operator_build import Builder
-from aclgrad.project.checkout.cmake_build import step_name
-from aclgrad.project.reading.sources import Kernel
+from aclgrad.reading.sources import Kernel
 from aclgrad.spec.definition import Definition, Registered
 
 real = os.write

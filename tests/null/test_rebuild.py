@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pytest
 
+from aclgrad.building.compile_step import Step
+from aclgrad.building.toolchain import read_depfile, toolchain
 from aclgrad.common import rebuild, sums
-from aclgrad.project.building.compile_step import Step
-from aclgrad.project.building.toolchain import read_depfile, toolchain
 
 COMPILER = shutil.which("g++") or "c++"
 DAY = 86_400

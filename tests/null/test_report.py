@@ -15,9 +15,9 @@ from xml.etree import ElementTree
 import pytest
 import xmlschema
 
+from aclgrad.cases.grid import ProjectCase
 from aclgrad.golden.precision import Report
 from aclgrad.ops import all_specs, find
-from aclgrad.project.cases.grid import ProjectCase
 from aclgrad.reporting import html, junit, report, table
 from aclgrad.reporting.pictures import histogram
 from aclgrad.reporting.report import Conditions

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from aclgrad.building.build_tools import find_tool
+from aclgrad.checkout import instrumented_build
+from aclgrad.checkout.instrumented_build import Sanitizer, build_folder, command_line
 from aclgrad.errors import ToolkitError
-from aclgrad.project.building.build_tools import find_tool
-from aclgrad.project.checkout import instrumented_build
-from aclgrad.project.checkout.instrumented_build import Sanitizer, build_folder, command_line
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -31,14 +31,14 @@ def call(*words: object) -> subprocess.CompletedProcess[str]:
         (("-m", "aclgrad", "build", "--sanitize", "thread", "--device", "npu"), "leave out"),
         (("-m", "aclgrad", "build", "--sanitize", "thread", "./op"), "leave out"),
         (
-            ("-m", "aclgrad.project.checkout.instrumented_build", "memory", "true"),
+            ("-m", "aclgrad.checkout.instrumented_build", "memory", "true"),
             "want address or thread",
         ),
         (
-            ("-m", "aclgrad.project.checkout.instrumented_build", "address"),
+            ("-m", "aclgrad.checkout.instrumented_build", "address"),
             "want address or thread and a command",
         ),
-        (("-m", "aclgrad.project.checkout.instrumented_build"), "got 'nothing'"),
+        (("-m", "aclgrad.checkout.instrumented_build"), "got 'nothing'"),
     ],
 )
 def test_unknown_words(words: Sequence[str], says: str) -> None:

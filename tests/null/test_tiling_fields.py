@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from aclgrad.cases.tiling_fields import fields_of, with_fields
 from aclgrad.findings import Finding, Place
-from aclgrad.project.cases.tiling_fields import fields_of, with_fields
 
 SOURCE = """\
 #include <cstdint>

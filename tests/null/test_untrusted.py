@@ -26,7 +26,7 @@ from aclgrad.errors import AclgradError
 from aclgrad.findings import Result, Run, as_sarif, from_json, merge, print_text, read_report
 from aclgrad.profiling import profiled
 from aclgrad.profiling.calibration import board
-from aclgrad.project.reading import layout
+from aclgrad.reading import layout
 from aclgrad.reporting import findings_page, history, junit, report
 from aclgrad.spec.soc import family
 from aclgrad.testing import selection

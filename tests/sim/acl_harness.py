@@ -42,7 +42,7 @@ HOST_FUNC = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
 
 SANITIZED = "san.so" in os.environ.get("LD_PRELOAD", "")
-"""Run by ``python -m aclgrad.project.checkout.instrumented_build``."""
+"""Run by ``python -m aclgrad.checkout.instrumented_build``."""
 
 
 class Acl:

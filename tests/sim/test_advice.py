@@ -14,7 +14,7 @@ from aclgrad.profiling.advice import Advice, advise, below_error, decides, exces
 from aclgrad.profiling.calls import profile_sources
 from aclgrad.profiling.profiled import Profiled, from_json
 from aclgrad.profiling.text import warnings
-from aclgrad.project.running import kernel_file
+from aclgrad.running import kernel_file
 from aclgrad.runtime.device import Device
 
 HERE = Path(__file__).parent / "advice"

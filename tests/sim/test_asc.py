@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from aclgrad.project.reading.sources import SourcesError
-from aclgrad.project.running import kernel_file
-from aclgrad.project.workspace.example_folders import ExampleRun, read_example, run_example
+from aclgrad.projects.example_folders import ExampleRun, read_example, run_example
+from aclgrad.reading.sources import SourcesError
+from aclgrad.running import kernel_file
 from aclgrad.runtime import Device
 from aclgrad.spec.soc import family_of
 

@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 
 import aclgrad
+from aclgrad.building import operator_build
 from aclgrad.errors import AclnnError
-from aclgrad.project.building import operator_build
-from aclgrad.project.reading import handwritten_functions
-from aclgrad.project.reading.layout import locate
-from aclgrad.project.reading.sources import SourcesError
-from aclgrad.project.running import operator_call
+from aclgrad.reading import handwritten_functions
+from aclgrad.reading.layout import locate
+from aclgrad.reading.sources import SourcesError
+from aclgrad.running import operator_call
 from aclgrad.spec.definition import Definition, Param
 from aclgrad.spec.soc import family_of
 

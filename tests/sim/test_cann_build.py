@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
+from aclgrad.checkout import cann_build
 from aclgrad.errors import ToolkitError
 from aclgrad.ops import all_specs
-from aclgrad.project.checkout import cann_build
 from aclgrad.runtime.toolkit import checkout
 from cann_standin.toolkit import ROOT, add_libraries, make_toolkit
 

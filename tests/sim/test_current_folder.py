@@ -94,7 +94,7 @@ def test_commands(words: tuple[str, ...], says: str, planted: Path, tmp_path: Pa
 def test_configuring_a_build(planted: Path, tmp_path: Path) -> None:
     """CMake looks for Python, and runs the generator with it."""
     code = (
-        "import pathlib, sys\nfrom aclgrad.project.checkout import cmake_build\n"
+        "import pathlib, sys\nfrom aclgrad.checkout import cmake_build\n"
         "cmake_build._configure(*map(pathlib.Path, sys.argv[1:3]), False)"
     )
     build = tmp_path / "build"

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from aclgrad.checkout import spec_differences
 from aclgrad.errors import ToolkitError
 from aclgrad.ops import all_specs, find
-from aclgrad.project.checkout import spec_differences
 from aclgrad.runtime import Toolkit
 from aclgrad.spec.definition import Definition, Param, parse
 

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from aclgrad.project.reading.sources import SourcesError
-from aclgrad.project.running import kernel_file
+from aclgrad.reading.sources import SourcesError
+from aclgrad.running import kernel_file
 from aclgrad.runtime.toolkit import sim_root
 from aclgrad.spec.soc import family_of
 

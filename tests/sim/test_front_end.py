@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from aclgrad.project.building import operator_build
-from aclgrad.project.reading.sources import SourcesError
-from aclgrad.project.running import kernel_file
+from aclgrad.building import operator_build
+from aclgrad.reading.sources import SourcesError
+from aclgrad.running import kernel_file
 from aclgrad.runtime import config
 from aclgrad.runtime.toolkit import find_toolkit, sim_root
 from aclgrad.spec.soc import family_of

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from aclgrad.project.workspace import scaffold
+from aclgrad.projects import scaffold
 
 pytestmark = [pytest.mark.usefixtures("no_packages"), pytest.mark.plants_faults]
 

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
+from aclgrad.checks import own_host_code
 from aclgrad.ops import all_specs
-from aclgrad.project.checks import own_host_code
 
 pytestmark = pytest.mark.plants_faults
 

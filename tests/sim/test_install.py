@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from aclgrad.project.building.build_tools import find_tool
+from aclgrad.building.build_tools import find_tool
 from aclgrad.runtime.toolkit import checkout
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -12,11 +12,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from aclgrad.project.building import operator_build
-from aclgrad.project.reading import layout
-from aclgrad.project.reading.launch_lists import read
-from aclgrad.project.reading.sources import SourcesError
-from aclgrad.project.running import kernel_file, operator_call
+from aclgrad.building import operator_build
+from aclgrad.reading import layout
+from aclgrad.reading.launch_lists import read
+from aclgrad.reading.sources import SourcesError
+from aclgrad.running import kernel_file, operator_call
 from aclgrad.spec.definition import Definition
 from aclgrad.spec.naming import snake_case
 from aclgrad.spec.soc import family_of

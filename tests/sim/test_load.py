@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import aclgrad
-from aclgrad.project.building import operator_build
+from aclgrad.building import operator_build
 from aclgrad.runtime import Device
 from aclgrad.runtime.toolkit import sim_root
 

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from aclgrad.building.build_tools import find_compiler
 from aclgrad.headers import check, op_compiler, projects, report, trees
 from aclgrad.headers.trees import HeaderSet
 from aclgrad.ops import find
-from aclgrad.project.building.build_tools import find_compiler
 from aclgrad.spec.op_spec import OpSpec, replace
 
 HERE = Path(__file__).parent

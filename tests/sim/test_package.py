@@ -22,11 +22,11 @@ from typing import Any
 
 import pytest
 
+from aclgrad.building.build_tools import find_compiler
 from aclgrad.errors import ToolkitError
 from aclgrad.ops import all_specs
 from aclgrad.packaging import package, self_test
 from aclgrad.packaging.content import Content, Package
-from aclgrad.project.building.build_tools import find_compiler
 from aclgrad.runtime import Toolkit
 from package_files import (
     ARCH,

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from aclgrad.building.build_tools import find_compiler
 from aclgrad.ops import all_specs
-from aclgrad.project.building.build_tools import find_compiler
 from aclgrad.runtime import Toolkit
 from package_files import clean_environment, good, refused, run
 

@@ -16,24 +16,24 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from aclgrad.building import operator_build
+from aclgrad.building.build_tools import find_compiler
+from aclgrad.building.compile_step import Step, diagnose
+from aclgrad.building.toolchain import read_depfile, toolchain
+from aclgrad.checks import operator_check
 from aclgrad.codegen.render import render
 from aclgrad.errors import AclnnError
 from aclgrad.findings import Finding
-from aclgrad.project.building import operator_build
-from aclgrad.project.building.build_tools import find_compiler
-from aclgrad.project.building.compile_step import Step, diagnose
-from aclgrad.project.building.toolchain import read_depfile, toolchain
-from aclgrad.project.checks import operator_check
-from aclgrad.project.reading.aclnn_functions import signature_of
-from aclgrad.project.reading.layout import locate
-from aclgrad.project.reading.sources import SourcesError
-from aclgrad.project.running import operator_call
-from aclgrad.project.unit_tests import gtest
-from aclgrad.project.unit_tests.test_files import find_tests
+from aclgrad.reading.aclnn_functions import signature_of
+from aclgrad.reading.layout import locate
+from aclgrad.reading.sources import SourcesError
+from aclgrad.running import operator_call
 from aclgrad.runtime import Toolkit
 from aclgrad.spec.definition import Definition, Param
 from aclgrad.spec.naming import snake_case
 from aclgrad.spec.soc import family_of
+from aclgrad.unit_tests import gtest
+from aclgrad.unit_tests.test_files import find_tests
 
 pytestmark = pytest.mark.usefixtures("no_packages")
 
@@ -338,7 +338,7 @@ def test_edit_rebuilds_what_depends_on_it(library: Path):
     kernel.write_text(kernel.read_text().replace("data.limits.high, columns", "0.0f, columns"))
     operator_build.build(folder, soc=SOC)
     code = (
-        "import sys, numpy as np; from aclgrad.project import running;"
+        "import sys, numpy as np; from aclgrad import running;"
         "r = operator_call.run(sys.argv[1], [[np.load(sys.argv[2])]], ['limits=-9,9'],"
         " outputs=['4x8', '4x8']); np.save(sys.argv[3], r.outputs['y'])"
     )
@@ -418,7 +418,7 @@ def test_function_that_no_source_defines(library: Path):
     )
     operator_build.build(folder, soc=SOC, dtypes=["float32"])
     code = (
-        "import sys, numpy as np; from aclgrad.project import running;"
+        "import sys, numpy as np; from aclgrad import running;"
         "operator_call.run(sys.argv[1], [[np.ones(int(sys.argv[2]), np.float32)]])"
     )
     run = [sys.executable, "-c", code, str(folder)]

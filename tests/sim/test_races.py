@@ -11,11 +11,11 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
+from aclgrad.building import operator_build
+from aclgrad.building.compile_step import Step
+from aclgrad.building.toolchain import toolchain
 from aclgrad.common.locks import alone
-from aclgrad.project.building import operator_build
-from aclgrad.project.building.compile_step import Step
-from aclgrad.project.building.toolchain import toolchain
-from aclgrad.project.reading.layout import locate
+from aclgrad.reading.layout import locate
 from aclgrad.spec.soc import family_of
 
 MATH = Path(__file__).parent / "projects" / "math"

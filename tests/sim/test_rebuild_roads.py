@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from aclgrad.building import operator_build
 from aclgrad.common import rebuild
 from aclgrad.common.locks import alone
-from aclgrad.project.building import operator_build
-from aclgrad.project.reading.layout import locate
-from aclgrad.project.running import kernel_file
+from aclgrad.reading.layout import locate
+from aclgrad.running import kernel_file
 from aclgrad.spec.soc import family_of
 
 HERE = Path(__file__).parent

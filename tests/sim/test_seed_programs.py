@@ -16,9 +16,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from aclgrad.building.build_tools import find_compiler
 from aclgrad.codegen.render import generate
 from aclgrad.ops import all_specs
-from aclgrad.project.building.build_tools import find_compiler
 from aclgrad.runtime import Toolkit, config
 from aclgrad.spec.op_spec import OpSpec
 from other_operators import LOSS

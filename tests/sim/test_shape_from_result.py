@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import aclgrad
-from aclgrad.project.running import operator_call
+from aclgrad.running import operator_call
 
 pytestmark = pytest.mark.usefixtures("no_packages")
 

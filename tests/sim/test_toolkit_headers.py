@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from aclgrad.project.building.build_tools import find_compiler
+from aclgrad.building.build_tools import find_compiler
 from aclgrad.runtime import Device
 from aclgrad.runtime.toolkit import sim_root
 

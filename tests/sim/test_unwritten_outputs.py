@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from aclgrad.errors import AclnnError
-from aclgrad.project.running import operator_call
+from aclgrad.running import operator_call
 
 pytestmark = [
     pytest.mark.plants_faults,

@@ -16,14 +16,14 @@ from typing import Any
 
 import pytest
 
-from aclgrad.project.building.operator_build import Builder
-from aclgrad.project.reading.sources import SourcesError
-from aclgrad.project.unit_tests import cmake_lists
-from aclgrad.project.unit_tests import gtest as unit_tests_gtest
-from aclgrad.project.unit_tests.oracle import Verdict
-from aclgrad.project.unit_tests.test_files import find_tests
+from aclgrad.building.operator_build import Builder
+from aclgrad.reading.sources import SourcesError
 from aclgrad.runtime import Device
 from aclgrad.spec.soc import family_of
+from aclgrad.unit_tests import cmake_lists
+from aclgrad.unit_tests import gtest as unit_tests_gtest
+from aclgrad.unit_tests.oracle import Verdict
+from aclgrad.unit_tests.test_files import find_tests
 
 pytestmark = pytest.mark.plants_faults
 

@@ -3,5 +3,5 @@
 keeps every result. docs/campaigns.md says how the parts fit.
 
 May import: ``campaign.plans``, ``campaign.results``, ``campaign.workers``, ``common``, ``errors``,
-``ops``, ``project.cases``, ``project.reading``, ``spec``, ``testing``.
+``ops``, ``cases``, ``reading``, ``spec``, ``testing``.
 """

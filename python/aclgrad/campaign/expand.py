@@ -15,9 +15,9 @@ from aclgrad import ops
 from aclgrad.campaign.plans.description import Campaign, CampaignError, Sweep, is_path
 from aclgrad.campaign.plans.plan import Json, Plan, size_of
 from aclgrad.campaign.workers import kernels, packing
+from aclgrad.cases import grid
 from aclgrad.errors import AclgradError
-from aclgrad.project.cases import grid
-from aclgrad.project.reading.command_words import soc_name
+from aclgrad.reading.command_words import soc_name
 from aclgrad.spec.op_spec import OpSpec
 from aclgrad.spec.soc import family_of
 from aclgrad.testing import selection

@@ -5,8 +5,8 @@ options into one call and prints the result.
 May import: ``campaign``, ``campaign.plans``, ``campaign.results``, ``campaign.workers``,
 ``common``, ``common.display``, ``errors``, ``findings``, ``functions``, ``golden``, ``headers``,
 ``ops``, ``packaging``, ``profiling``, ``profiling.calibration``, ``profiling.pages``,
-``project.building``, ``project.cases``, ``project.checkout``, ``project.checks``,
-``project.reading``, ``project.running``, ``project.unit_tests``, ``project.workspace``,
+``building``, ``cases``, ``checkout``, ``checks``,
+``reading``, ``running``, ``unit_tests``, ``projects``,
 ``reporting``, ``reporting.pictures``, ``runtime``, ``spec``, ``testing``.
 """
 

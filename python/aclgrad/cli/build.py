@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from aclgrad import __version__
+from aclgrad.checkout.instrumented_build import Sanitizer
 from aclgrad.cli import lookup, sources
 from aclgrad.cli.common import OUT, progress
 from aclgrad.cli.options import (
@@ -24,8 +25,7 @@ from aclgrad.cli.options import (
     full_soc,
     full_socs,
 )
-from aclgrad.project.checkout.instrumented_build import Sanitizer
-from aclgrad.project.reading import command_words as project_request
+from aclgrad.reading import command_words as project_request
 from aclgrad.testing import selection
 
 _NAMED = 10  # of the libraries that were built, so that a log stays short
@@ -111,7 +111,7 @@ def build_command(
             "--soc: the simulator's build holds the kernels of every SoC. Next: leave --soc out;"
             " aclgrad test --soc chooses one"
         )
-    from aclgrad.project.checkout.cmake_build import build
+    from aclgrad.checkout.cmake_build import build
 
     with progress(OUT) as bar:
         task = bar.add_task("building", total=None)
@@ -126,7 +126,7 @@ def build_command(
             jobs=jobs,
             progress=step,
         )
-    from aclgrad.project.checkout import spec_differences
+    from aclgrad.checkout import spec_differences
 
     if sanitizer is None:  # its libraries load into an instrumented process only
         spec_differences.check(selection.operators(ops or []), result.folder / "toolkit")
@@ -142,13 +142,13 @@ def build_command(
         OUT.print(f"up to date: nothing rebuilt in {result.folder}")
     if sanitizer:
         OUT.print(
-            "to run a program with it: python -m aclgrad.project.checkout.instrumented_build"
+            "to run a program with it: python -m aclgrad.checkout.instrumented_build"
             f" {sanitizer.value} COMMAND"
         )
 
 
 def _build_npu(ops: list[str] | None, debug: bool, soc: str | None, jobs: int) -> None:
-    from aclgrad.project.checkout.cann_build import build_npu
+    from aclgrad.checkout.cann_build import build_npu
 
     if ops or debug:
         raise ValueError(

@@ -34,7 +34,7 @@ from aclgrad.cli.options import (
 from aclgrad.common import files
 from aclgrad.common.data import parse_json
 from aclgrad.common.display.terminal import Terminal
-from aclgrad.project.reading.command_words import soc_name
+from aclgrad.reading.command_words import soc_name
 from aclgrad.testing import tolerance as tolerances
 
 if TYPE_CHECKING:

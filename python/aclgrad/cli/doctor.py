@@ -123,9 +123,9 @@ def config_command(
 
 def _package(path: str, device: DeviceName) -> Path:
     """The package of an operator project, built for the simulator."""
+    from aclgrad.building.operator_build import build
     from aclgrad.cli import sources
-    from aclgrad.project.building.operator_build import build
-    from aclgrad.project.reading.command_words import soc_name
+    from aclgrad.reading.command_words import soc_name
 
     sources.refuse_names(path, "config")
     if device is DeviceName.npu:

@@ -18,12 +18,12 @@ from contextlib import suppress
 from pathlib import Path
 
 from aclgrad import __version__
+from aclgrad.building.build_tools import find_compiler, find_tool
 from aclgrad.cli import npu
 from aclgrad.cli.npu import DoctorLine
 from aclgrad.common import cache
 from aclgrad.errors import ToolkitError
 from aclgrad.ops import all_specs, broken
-from aclgrad.project.building.build_tools import find_compiler, find_tool
 from aclgrad.runtime import packages
 from aclgrad.runtime import toolkit as toolkits
 from aclgrad.spec.soc import DEFAULT_SOC, family_of

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from aclgrad.cli.options import Checked, KernelFile, OfPath
 from aclgrad.common import temporary
-from aclgrad.project.reading.command_words import is_path
+from aclgrad.reading.command_words import is_path
 from aclgrad.testing import selection
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def alone(words: Sequence[str], of_path: OfPath) -> str | None:
     if len(words) != 1 or not is_path(words[0]) or not Path(words[0]).is_file():
         return None
     from aclgrad.cli import sources
-    from aclgrad.project.running import kernel_file as kernel_files
+    from aclgrad.running import kernel_file as kernel_files
 
     sources.choose(words, of_path, quiet=True)
     return words[0] if kernel_files.find(words[0]) else None

@@ -11,7 +11,7 @@ from aclgrad.cli.operators import Operators
 from aclgrad.cli.options import OfPath
 from aclgrad.cli.own_operators import Named
 from aclgrad.cli.project_operators import Project
-from aclgrad.project.reading import command_words
+from aclgrad.reading import command_words
 from aclgrad.testing import selection
 
 

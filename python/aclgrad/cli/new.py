@@ -12,9 +12,9 @@ import typer
 
 from aclgrad.cli.common import OUT
 from aclgrad.cli.options import Soc
-from aclgrad.project.reading.command_words import soc_name
-from aclgrad.project.reading.layout import check_compilable
-from aclgrad.project.workspace.scaffold import Like, Shape, from_sources, new
+from aclgrad.projects.scaffold import Like, Shape, from_sources, new
+from aclgrad.reading.command_words import soc_name
+from aclgrad.reading.layout import check_compilable
 
 
 def new_command(

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from aclgrad.checkout import cann_build
 from aclgrad.errors import ToolkitError
-from aclgrad.project.checkout import cann_build
 from aclgrad.runtime import toolkit as toolkits
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from numpy.typing import NDArray
 
 from aclgrad.cli.options import Running
-from aclgrad.project.reading.command_words import KernelOptions
+from aclgrad.reading.command_words import KernelOptions
 
 if TYPE_CHECKING:
     from aclgrad.findings import Finding, Refused, Run

@@ -17,8 +17,8 @@ from typing import Annotated, Any, get_args, get_type_hints
 
 import typer
 
-from aclgrad.project.reading.command_words import KernelOptions
-from aclgrad.project.reading.layout import Kind
+from aclgrad.reading.command_words import KernelOptions
+from aclgrad.reading.layout import Kind
 
 
 class DeviceName(str, Enum):

@@ -15,7 +15,7 @@ from aclgrad.cli.options import DeviceName, Running
 from aclgrad.common.files import check_output
 from aclgrad.findings import errors_of
 from aclgrad.golden.precision import compare, measure
-from aclgrad.project.reading.command_words import soc_name
+from aclgrad.reading.command_words import soc_name
 from aclgrad.reporting.conditions import Conditions
 from aclgrad.runtime.toolkit import checkout, sim_root
 from aclgrad.spec import dtypes
@@ -57,7 +57,7 @@ class Named:
         selection.choose(self.specs, fast=asked.fast, dtype=dtype, names=asked.names)
         simulated = running.device is DeviceName.sim
         if simulated and not os.environ.get("LD_PRELOAD"):
-            from aclgrad.project.checkout import spec_differences
+            from aclgrad.checkout import spec_differences
 
             _tell_what_is_not_built()
             spec_differences.check(self.specs)
@@ -110,7 +110,7 @@ class Named:
 
     def sanitize(self, asked: Asked, running: Running, seed: int) -> list[Run]:
         """See `Operators`."""
-        from aclgrad.project.checks import own_host_code
+        from aclgrad.checks import own_host_code
 
         dtype = dtypes.parse(asked.dtype) if asked.dtype else None
         shapes = [user_data.parse_shape(text) for text in asked.shapes]
@@ -222,7 +222,7 @@ def _run(
 
 def _tell_what_is_not_built() -> None:
     """Say so when a checkout's sources are not those that it was built from."""
-    from aclgrad.project.checkout import ninja_by_content
+    from aclgrad.checkout import ninja_by_content
 
     root = checkout()
     if root is None or sim_root() != root / "build" / "sim" / "toolkit":

@@ -17,19 +17,19 @@ from aclgrad.cli.operators import Asked, Computed, Given, Looked, Ran, shortened
 from aclgrad.cli.options import DeviceName, Running, Switch
 from aclgrad.common.display.visible import visible
 from aclgrad.common.files import check_output
-from aclgrad.project.reading.auto_sync import Assumed, assume
-from aclgrad.project.reading.command_words import soc_name
-from aclgrad.project.reading.sources import SourcesError, numpy_name
+from aclgrad.reading.auto_sync import Assumed, assume
+from aclgrad.reading.command_words import soc_name
+from aclgrad.reading.sources import SourcesError, numpy_name
 from aclgrad.reporting.conditions import Conditions
 from aclgrad.spec import dtypes
 
 if TYPE_CHECKING:
+    from aclgrad.cases import case_runs
+    from aclgrad.cases.golden_file import GoldenFile
+    from aclgrad.cases.grid import ProjectCase
     from aclgrad.findings import Run
     from aclgrad.golden.precision import Report
-    from aclgrad.project.cases import case_runs
-    from aclgrad.project.cases.golden_file import GoldenFile
-    from aclgrad.project.cases.grid import ProjectCase
-    from aclgrad.project.running.operator_call import Result
+    from aclgrad.running.operator_call import Result
     from aclgrad.runtime.device import Device
     from aclgrad.testing.picture import Picture
 
@@ -45,7 +45,7 @@ class Project:
 
     def cases(self, asked: Asked, running: Running) -> list[str]:
         """See `Operators`."""
-        from aclgrad.project.cases import case_runs
+        from aclgrad.cases import case_runs
 
         return [
             f"{case.op} {case.name}"
@@ -55,7 +55,7 @@ class Project:
 
     def test(self, asked: Asked, running: Running, seed: int, shown: Any) -> Ran:
         """See `Operators`."""
-        from aclgrad.project.cases import case_runs
+        from aclgrad.cases import case_runs
 
         assumed = self._assume(running)
         options = self._options(running, assumed, seed)
@@ -74,9 +74,9 @@ class Project:
         """See `Operators`. Without cases of its own and shapes of the caller's the inputs are made
         from the definition.
         """
-        from aclgrad.project.cases import case_runs, grid
-        from aclgrad.project.checks import settled_cases
-        from aclgrad.project.running import operand_words
+        from aclgrad.cases import case_runs, grid
+        from aclgrad.checks import settled_cases
+        from aclgrad.running import operand_words
         from aclgrad.testing import refusals, selection, user_data
 
         assumed = self._assume(running)
@@ -132,9 +132,9 @@ class Project:
 
     def sanitize(self, asked: Asked, running: Running, seed: int) -> list[Run]:
         """See `Operators`."""
-        from aclgrad.project.cases import case_runs, grid, made_inputs
-        from aclgrad.project.checks import host_sanitizer
-        from aclgrad.project.running import operand_words
+        from aclgrad.cases import case_runs, grid, made_inputs
+        from aclgrad.checks import host_sanitizer
+        from aclgrad.running import operand_words
         from aclgrad.testing import user_data
 
         soc = soc_name(running.soc)
@@ -179,7 +179,7 @@ class Project:
     def _check_made(
         self, asked: Asked, running: Running, conditions: dict[str, str], seeds: str | None
     ) -> Looked:
-        from aclgrad.project.checks import operator_check
+        from aclgrad.checks import operator_check
         from aclgrad.testing import selection
 
         soc = conditions["soc"]
@@ -197,8 +197,8 @@ class Project:
 
     def run(self, given: Given, running: Running, save: Path | None, quiet: bool) -> Computed:
         """See `Operators`."""
-        from aclgrad.project.running import kernel_file, operand_words
-        from aclgrad.project.running import operator_call as project_running
+        from aclgrad.running import kernel_file, operand_words
+        from aclgrad.running import operator_call as project_running
 
         if given.out_dtype:
             raise SourcesError(
@@ -268,8 +268,8 @@ class Project:
         self, shapes: Sequence[str], dtype: str, attrs: Sequence[str], soc: str | None
     ) -> dict[str, Any]:
         """See `Operators`: SHAPE[:DTYPE] per input, or one for all."""
-        from aclgrad.project.cases import case_runs
-        from aclgrad.project.cases.host_tiling import tiling_of
+        from aclgrad.cases import case_runs
+        from aclgrad.cases.host_tiling import tiling_of
 
         name = soc_name(soc)
         subject = case_runs.subjects(self.word, name, golden=False)[0]
@@ -283,7 +283,7 @@ class Project:
         return assume(self.word, soc_name(running.soc), chosen)
 
     def _options(self, running: Running, assumed: Assumed, seed: int) -> case_runs.Options:
-        from aclgrad.project.cases import case_runs
+        from aclgrad.cases import case_runs
 
         return case_runs.Options(
             soc_name(running.soc), seed, running.check, assumed.value, running.chaos,
@@ -293,10 +293,10 @@ class Project:
 
 def _golden(word: str, soc: str) -> GoldenFile:
     """The golden of the operator that a path names; none is an error before anything runs."""
-    from aclgrad.project.building import operator_build
-    from aclgrad.project.cases import golden_file
-    from aclgrad.project.reading import layout
-    from aclgrad.project.running import operator_call
+    from aclgrad.building import operator_build
+    from aclgrad.cases import golden_file
+    from aclgrad.reading import layout
+    from aclgrad.running import operator_call
     from aclgrad.spec.soc import family_of
 
     builder = operator_build.Builder(layout.locate(word), family_of(soc))
@@ -310,8 +310,8 @@ def _golden(word: str, soc: str) -> GoldenFile:
 def _judge(
     golden: GoldenFile, inputs: Sequence[Any], attrs: Sequence[str], result: Result, device: Device
 ) -> tuple[Report, str, Picture | None]:
-    from aclgrad.project.cases import case_runs
-    from aclgrad.project.running import operand_words
+    from aclgrad.cases import case_runs
+    from aclgrad.running import operand_words
 
     every = [*inputs, *([[]] * (len(golden.op.inputs) - len(inputs)))]
     values = operand_words.parse_attrs(golden.op, attrs)
@@ -327,8 +327,8 @@ def _run(
     *,
     first: bool = False,
 ) -> None:
-    from aclgrad.project.cases import case_runs
-    from aclgrad.project.running.isolation import first_reason
+    from aclgrad.cases import case_runs
+    from aclgrad.running.isolation import first_reason
     from aclgrad.testing.refusals import RefusedCase
 
     task = shown.add_task(f"building {subject.stem}", total=len(cases))
@@ -369,7 +369,7 @@ def _rows(subject: case_runs.Subject, dtype: str | None) -> list[tuple[str, ...]
 
 
 def _chosen(subject: case_runs.Subject, asked: Asked) -> list[ProjectCase]:
-    from aclgrad.project.cases import grid
+    from aclgrad.cases import grid
 
     rows = _rows(subject, asked.dtype)
     own = {"stem": subject.stem, "path": subject.path}

@@ -31,8 +31,8 @@ from aclgrad.cli.options import (
 )
 from aclgrad.common import files as common_files
 from aclgrad.findings import consequence
-from aclgrad.project.reading import command_words as project_request
-from aclgrad.project.reading.auto_sync import assume
+from aclgrad.reading import command_words as project_request
+from aclgrad.reading.auto_sync import assume
 
 
 def run_command(

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aclgrad.common.display.visible import visible
-from aclgrad.project.reading.auto_sync import Assumed
-from aclgrad.project.reading.command_words import is_path, soc_name
-from aclgrad.project.reading.sources import SourcesError
+from aclgrad.reading.auto_sync import Assumed
+from aclgrad.reading.command_words import is_path, soc_name
+from aclgrad.reading.sources import SourcesError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 def choose(words: Sequence[str], of_path: OfPath, *, quiet: bool = False) -> None:
     """Find out what paths hold, say so, and keep what the command line says of them."""
-    from aclgrad.project.reading.layout import Choice
-    from aclgrad.project.reading.layout import choose as keep
+    from aclgrad.reading.layout import Choice
+    from aclgrad.reading.layout import choose as keep
 
     paths = [word for word in words if is_path(word)]
     include, define = of_path.include or (), of_path.define or ()
@@ -75,8 +75,8 @@ def build(
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> None:
     """Build operators from their sources and say where their package is."""
-    from aclgrad.project.building import operator_build
-    from aclgrad.project.running import kernel_file
+    from aclgrad.building import operator_build
+    from aclgrad.running import kernel_file
     from aclgrad.spec.dtypes import parse
     from aclgrad.spec.soc import family_of
 
@@ -124,7 +124,7 @@ def run_program(
     assumed: Assumed,
 ) -> int:
     """Build and run an .asc file; returns its status, or 1 when the checks found an error."""
-    from aclgrad.project.running import kernel_file
+    from aclgrad.running import kernel_file
     from aclgrad.spec.soc import family_of
 
     program = kernel_file.build(source, family_of(soc_name(soc)))

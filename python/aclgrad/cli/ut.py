@@ -15,10 +15,10 @@ from rich.console import Console
 from aclgrad.cli.common import OUT
 from aclgrad.cli.options import AutoSync, Json, KeepGoing
 from aclgrad.common.display.visible import visible
-from aclgrad.project.reading.auto_sync import Assumed
+from aclgrad.reading.auto_sync import Assumed
 
 if TYPE_CHECKING:
-    from aclgrad.project.unit_tests.gtest import TestResult
+    from aclgrad.unit_tests.gtest import TestResult
 
 
 def ut_command(
@@ -81,9 +81,9 @@ def _run(
     autosync: str | None = None,
 ) -> bool:
     """Build and run the unit tests of a path; returns whether all are fine."""
-    from aclgrad.project.reading.sources import SourcesError
-    from aclgrad.project.unit_tests import gtest
-    from aclgrad.project.unit_tests.test_files import find_tests
+    from aclgrad.reading.sources import SourcesError
+    from aclgrad.unit_tests import gtest
+    from aclgrad.unit_tests.test_files import find_tests
 
     documents = []
     ok = True

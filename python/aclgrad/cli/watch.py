@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from aclgrad.checkout.cmake_build import build
 from aclgrad.cli.common import OUT
 from aclgrad.common.sums import sum_of
 from aclgrad.errors import AclgradError, ToolkitError
-from aclgrad.project.checkout.cmake_build import build
-from aclgrad.project.reading import command_words
-from aclgrad.project.reading.layout import locate
-from aclgrad.project.reading.sources import SourcesError
+from aclgrad.reading import command_words
+from aclgrad.reading.layout import locate
+from aclgrad.reading.sources import SourcesError
 from aclgrad.runtime.toolkit import checkout
 from aclgrad.spec.op_spec import OpSpec
 from aclgrad.spec.soc import Family, family_of

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sources against CANN's own headers and op compiler, where a checkout has them.
 
-May import: ``codegen``, ``common``, ``common.display``, ``errors``, ``project.building``,
-``project.checkout``, ``project.reading``, ``runtime``, ``spec``.
+May import: ``codegen``, ``common``, ``common.display``, ``errors``, ``building``,
+``checkout``, ``reading``, ``runtime``, ``spec``.
 """

@@ -16,6 +16,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from aclgrad.building.build_tools import find_compiler
 from aclgrad.codegen.render import Variant, generate, kernel_variants, write_if_different
 from aclgrad.common import cache
 from aclgrad.common.files import text_of
@@ -26,7 +27,6 @@ from aclgrad.headers.op_compiler import Front
 from aclgrad.headers.problems import Problem, _short, problems
 from aclgrad.headers.standins import CPU, DEVICE, StandIns
 from aclgrad.headers.trees import HeaderSet
-from aclgrad.project.building.build_tools import find_compiler
 from aclgrad.runtime.toolkit import checkout
 from aclgrad.spec.op_spec import OpSpec
 from aclgrad.spec.soc import Family

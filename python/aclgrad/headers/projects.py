@@ -9,14 +9,14 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+from aclgrad.building.build_tools import find_compiler
+from aclgrad.building.operator_build import Builder, runnable
 from aclgrad.errors import ToolkitError
 from aclgrad.headers import op_compiler, standins, trees
 from aclgrad.headers.check import HeadersChecked, Skipped, folder_of
 from aclgrad.headers.op_compiler import Source, known
-from aclgrad.project.building.build_tools import find_compiler
-from aclgrad.project.building.operator_build import Builder, runnable
-from aclgrad.project.reading.layout import locate
-from aclgrad.project.reading.sources import SourcesError, numpy_name
+from aclgrad.reading.layout import locate
+from aclgrad.reading.sources import SourcesError, numpy_name
 from aclgrad.spec.definition import Param
 from aclgrad.spec.naming import snake_case
 from aclgrad.spec.soc import FAMILIES

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from aclgrad.checkout.cann_build import version_of
 from aclgrad.common.files import text_of
 from aclgrad.errors import ToolkitError
-from aclgrad.project.checkout.cann_build import version_of
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,6 @@
 """The self-extracting package: its content, its installer, its bill of materials and signature.
 
 May import: ``codegen``, ``common``, ``errors``, ``findings``, ``golden``, ``ops``,
-``project.building``, ``project.cases``, ``project.checks``, ``project.reading``,
-``project.running``, ``runtime``, ``spec``.
+``building``, ``cases``, ``checks``, ``reading``,
+``running``, ``runtime``, ``spec``.
 """

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from aclgrad.project.reading.sources import numpy_name
+from aclgrad.reading.sources import numpy_name
 from aclgrad.spec.definition import Default, Definition, Param
 from aclgrad.spec.naming import simulator_stem, snake_case
 from aclgrad.spec.op_spec import OpSpec

@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from aclgrad.project.building.compile_step import Step
-from aclgrad.project.building.operator_build import HOST_LIBRARIES, Builder, ask, runnable
-from aclgrad.project.reading import definition_rules
-from aclgrad.project.reading.layout import locate
-from aclgrad.project.reading.sources import Sources, SourcesError
-from aclgrad.project.running.kernel_file import find as kernel_file
+from aclgrad.building.compile_step import Step
+from aclgrad.building.operator_build import HOST_LIBRARIES, Builder, ask, runnable
+from aclgrad.reading import definition_rules
+from aclgrad.reading.layout import locate
+from aclgrad.reading.sources import Sources, SourcesError
+from aclgrad.running.kernel_file import find as kernel_file
 from aclgrad.runtime.toolkit import Toolkit
 from aclgrad.spec.definition import Definition, registered
 from aclgrad.spec.soc import FAMILIES, Family

@@ -16,15 +16,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from aclgrad.building.build_tools import find_compiler
 from aclgrad.codegen.examples import example, literal
 from aclgrad.common import temporary
 from aclgrad.errors import ToolkitError
 from aclgrad.golden.limits import LIMITS, row_scale
 from aclgrad.packaging import elf
 from aclgrad.packaging.content import _render
-from aclgrad.project.building.build_tools import find_compiler
-from aclgrad.project.reading.aclnn_functions import Function, generated
-from aclgrad.project.running.tensor_handles import scalar_of
+from aclgrad.reading.aclnn_functions import Function, generated
+from aclgrad.running.tensor_handles import scalar_of
 from aclgrad.spec import dtypes
 from aclgrad.spec.arguments import Attr
 from aclgrad.spec.definition import Definition

@@ -13,6 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from aclgrad.building.aclnn_library import exported
+from aclgrad.cases import case_runs, golden_file, grid, made_inputs
+from aclgrad.checks import operator_check
 from aclgrad.common import temporary
 from aclgrad.errors import ToolkitError
 from aclgrad.findings import HOST_KINDS
@@ -30,14 +33,11 @@ from aclgrad.packaging.self_test import (
     that_compile,
     tolerance,
 )
-from aclgrad.project.building.aclnn_library import exported
-from aclgrad.project.cases import case_runs, golden_file, grid, made_inputs
-from aclgrad.project.checks import operator_check
-from aclgrad.project.reading import handwritten_functions
-from aclgrad.project.reading.aclnn_functions import generated
-from aclgrad.project.reading.sources import Sources
-from aclgrad.project.running import operator_call
-from aclgrad.project.running.isolation import first_reason
+from aclgrad.reading import handwritten_functions
+from aclgrad.reading.aclnn_functions import generated
+from aclgrad.reading.sources import Sources
+from aclgrad.running import operator_call
+from aclgrad.running.isolation import first_reason
 from aclgrad.runtime.packages import Candidate
 from aclgrad.runtime.toolkit import Toolkit
 from aclgrad.spec import dtypes

@@ -19,7 +19,7 @@ from aclgrad.spec.dtypes import DType
 from aclgrad.spec.op_spec import OpSpec
 
 if TYPE_CHECKING:
-    from aclgrad.project.running.operand_words import Array, Tensors
+    from aclgrad.running.operand_words import Array, Tensors
 
 
 _KEPT = 4  # launches of which a device keeps the instructions
@@ -104,7 +104,7 @@ def profile_sources(
     are the tensors of each parameter, ``attrs`` are NAME=VALUE words. A kernel file without op_host
     takes ``blocks``, ``tiling``, ``tiling_key`` and ``workspace`` besides.
     """
-    from aclgrad.project.running import kernel_file, operator_call
+    from aclgrad.running import kernel_file, operator_call
     from aclgrad.runtime import open_device
     from aclgrad.spec import dtypes
     from aclgrad.spec.soc import DEFAULT_SOC
@@ -148,8 +148,8 @@ def sources_inputs(path: str, words: Sequence[str], dtype: DType, soc: str) -> l
     input, several with commas between for a list, one word for all of an operator, or ``-`` for an
     optional input that is absent.
     """
-    from aclgrad.project.running import kernel_file, operator_call
-    from aclgrad.project.running.operand_words import ABSENT
+    from aclgrad.running import kernel_file, operator_call
+    from aclgrad.running.operand_words import ABSENT
     from aclgrad.spec import dtypes
     from aclgrad.testing.user_data import parse_shape
 

@@ -15,8 +15,8 @@ from pathlib import Path
 from aclgrad.common import temporary
 from aclgrad.findings import errors_of, from_json
 from aclgrad.profiling.profiled import Json, Profiled, ProfileError, changes_of, lines_of
-from aclgrad.project.reading.auto_sync import Assumed
-from aclgrad.project.running import kernel_file
+from aclgrad.reading.auto_sync import Assumed
+from aclgrad.running import kernel_file
 from aclgrad.spec.soc import family_of
 
 LIMIT = "ACLGRAD_PROFILE_SECONDS"

@@ -20,13 +20,13 @@ from aclgrad.ops import find
 from aclgrad.profiling.calls import profile_op, profile_sources, sources_inputs
 from aclgrad.profiling.profiled import Profiled, ProfileError
 from aclgrad.profiling.program import LIMIT, endless, profile_program
-from aclgrad.project.reading import command_words as project_request
+from aclgrad.reading import command_words as project_request
 from aclgrad.spec import dtypes
 from aclgrad.testing import user_data
 
 if TYPE_CHECKING:
     from aclgrad.findings import Finding
-    from aclgrad.project.reading.auto_sync import Assumed
+    from aclgrad.reading.auto_sync import Assumed
     from aclgrad.runtime.device import Device
 
 
@@ -158,7 +158,7 @@ def _profile(device: Device, request: Request) -> Profiled:
     note = f"cores={request.cores}" if request.cores is not None else ""
     kind = dtypes.parse(request.dtype)
     if project_request.is_path(request.word):
-        from aclgrad.project.running import operand_words
+        from aclgrad.running import operand_words
 
         if request.dim is not None:
             raise ProfileError(

@@ -17,7 +17,7 @@ from aclgrad.campaign.plans import axes
 from aclgrad.common import files
 from aclgrad.common.data import absurd, parse_toml
 from aclgrad.errors import AclgradError
-from aclgrad.project.reading import command_words
+from aclgrad.reading import command_words
 from aclgrad.spec import dtypes
 from aclgrad.spec.soc import family_of
 from aclgrad.testing import selection

@@ -2,5 +2,5 @@
 """Runs pieces of a plan: threads or dask workers, their warm children, a row for each case.
 
 May import: ``campaign.plans``, ``common``, ``errors``, ``golden``, ``ops``, ``profiling``,
-``project.cases``, ``project.reading``, ``project.running``, ``runtime``, ``spec``, ``testing``.
+``cases``, ``reading``, ``running``, ``runtime``, ``spec``, ``testing``.
 """

@@ -13,11 +13,11 @@ from typing import Any
 from aclgrad import ops
 from aclgrad.campaign.plans.plan import Cell, Json, Plan
 from aclgrad.campaign.workers import kernels, packing
+from aclgrad.cases import case_runs, grid
 from aclgrad.golden.precision import Report
 from aclgrad.profiling.calls import profiling
 from aclgrad.profiling.profiled import Profiled
-from aclgrad.project.cases import case_runs, grid
-from aclgrad.project.running import operator_call
+from aclgrad.running import operator_call
 from aclgrad.runtime import open_device
 from aclgrad.runtime.device import Device
 from aclgrad.runtime.toolkit import checkout
@@ -189,7 +189,7 @@ class Cases:
         return case
 
     def _attrs(self, subject: case_runs.Subject, cell: Cell) -> Json:
-        from aclgrad.project.running.operand_words import given_or_zero
+        from aclgrad.running.operand_words import given_or_zero
 
         defaults = {attr.name: attr.default for attr in subject.op.attrs}
         return given_or_zero(subject.op.attrs, {**defaults, **cell.attributes})

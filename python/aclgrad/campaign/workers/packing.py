@@ -15,12 +15,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from aclgrad.cases import case_runs, golden_file
+from aclgrad.cases.golden_file import GoldenFile
+from aclgrad.cases.grid import label
 from aclgrad.common import cache, temporary
-from aclgrad.project.cases import case_runs, golden_file
-from aclgrad.project.cases.golden_file import GoldenFile
-from aclgrad.project.cases.grid import label
-from aclgrad.project.reading.aclnn_functions import Argument, Function
-from aclgrad.project.reading.auto_sync import assume
+from aclgrad.reading.aclnn_functions import Argument, Function
+from aclgrad.reading.auto_sync import assume
 from aclgrad.spec import definition, dtypes
 from aclgrad.spec.definition import Definition
 from aclgrad.spec.soc import family_of

@@ -2,6 +2,6 @@
 """Where the simulator is wrong, by a board: the register of what nobody has told us, the probes
 that ask, and the file that they make (docs/calibration.md).
 
-May import: ``common``, ``errors``, ``profiling``, ``project.building``, ``reporting``, ``runtime``,
+May import: ``common``, ``errors``, ``profiling``, ``building``, ``reporting``, ``runtime``,
 ``spec``.
 """

@@ -16,13 +16,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from aclgrad.building.build_tools import find_compiler, need_tool
+from aclgrad.building.toolchain import toolchain
 from aclgrad.common import cache, files, temporary
 from aclgrad.common.locks import alone
 from aclgrad.common.sums import content
 from aclgrad.errors import ToolkitError
 from aclgrad.profiling.calibration import process
-from aclgrad.project.building.build_tools import find_compiler, need_tool
-from aclgrad.project.building.toolchain import toolchain
 from aclgrad.runtime.toolkit import sim_root
 
 SOURCES = Path(__file__).parent / "probes"

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One run of the compiler, which is repeated only where something has changed, and what its errors
+say is missing.
+"""
+
+from __future__ import annotations
+
+import glob
+import re
+import secrets
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from aclgrad.building import toolchain
+from aclgrad.building.toolchain import Toolchain
+from aclgrad.common import rebuild
+from aclgrad.common.locks import alone
+from aclgrad.reading.sources import Missing
+
+_DIAGNOSES: tuple[tuple[str, str], ...] = (
+    ("header", r"fatal error: (\S+): No such file"),
+    ("member", r"has no member named ‘([^’]+)’"),
+    ("api", r"static assertion failed: (\S+) is not in this simulator"),
+    ("api", r"static assertion failed: (\S+) exists on architectures"),
+    ("other", r"static assertion failed: matrix units: "),
+    ("api", r"‘([^’]+)’ was not declared in this scope"),
+    ("api", r"‘([^’]+)’ has not been declared"),
+    ("api", r"‘([^’]+)’ is not a member of ‘"),
+    ("api", r"‘([^’]+)’ in namespace ‘[^’]+’ does not name"),
+    ("api", r"‘([^’]+)’ does not name a (?:type|template type)"),
+    ("api", r"‘([^’]+)’ is not a (?:type|template)"),
+    ("api", r"no member named ‘([^’]+)’"),
+    ("api", r"no declaration matches ‘([^’]+)’"),
+    ("form", r"no matching function for call to ‘([^’(<]+)"),
+    ("form", r"(?:too many|too few|invalid) (?:arguments|argument|conversion)[^‘]*‘([^’]+)’"),
+    ("form", r"template argument.*invalid"),
+    ("api", r"there are no arguments to ‘([^’]+)’"),
+    ("symbol", r"undefined reference to `([^']+)'"),
+)
+
+
+def diagnose(text: str) -> Missing:
+    """Find the first error in a compiler's output and what it lacks."""
+    for line in text.splitlines():
+        match = re.match(r"(.*?):(\d+):\d+: (?:fatal )?error: (.*)", line)
+        link = re.search(r"undefined reference to .*", line)
+        if match is None and link is None:
+            continue
+        place = f"{match[1]}:{match[2]}" if match else line.split(": undefined", maxsplit=1)[0]
+        message = match[3] if match else line
+        for kind, pattern in _DIAGNOSES:
+            found = re.search(pattern, line)
+            if found:
+                name = found[1] if found.groups() else ""
+                return Missing(kind, name, place, message)
+        return Missing("other", "", place, message)
+    lines = text.strip().splitlines() or ["no output"]
+    # Without a place: a full disk, a compiler that was killed.
+    return Missing("other", "", "", next((line for line in lines if "error: " in line), lines[-1]))
+
+
+@dataclass(frozen=True)
+class Step:
+    """One run of the compiler; done again when anything that it depends on has changed."""
+
+    output: Path
+    command: tuple[str, ...]
+    tools: Toolchain
+
+    @property
+    def depfile(self) -> Path:
+        """What the compiler writes with -MD: the toolkit's headers are among its inputs."""
+        return self.output.with_name(self.output.name + ".d")
+
+    def _key(self) -> str:
+        return toolchain.key(self.command, self.tools)
+
+    def fresh(self) -> bool:
+        """Whether the output is there and what a run would give."""
+        return rebuild.fresh(self.output, self._key())
+
+    def run(self) -> str | None:
+        """Compile unless fresh. Returns the compiler's output when it fails."""
+        if self.fresh():
+            return None
+        with alone(rebuild.lock_of(self.output)):
+            # Whoever had the lock may have made it.
+            return None if self.fresh() else self._make()
+
+    def _make(self) -> str | None:
+        """Compile aside: others may be reading what is there, and the compiler of a run that was
+        killed may still be writing its own file.
+        """
+        for old in self.output.parent.glob(f"{glob.escape(self.output.name)}.*.part*"):
+            old.unlink(missing_ok=True)
+        part = self.output.with_name(f"{self.output.name}.{secrets.token_hex(4)}.part")
+        listed = part.with_name(part.name + ".d")
+        aside = {str(self.output): str(part), str(self.depfile): str(listed)}
+        command = [aside.get(word, word) for word in self.command]
+
+        def compile_aside() -> str | None:
+            listed.unlink(missing_ok=True)
+            done = subprocess.run(
+                command, capture_output=True, text=True, errors="replace", check=False
+            )
+            status = f"{command[0]} ended with status {done.returncode}"
+            return (done.stderr or done.stdout or status) if done.returncode else None
+
+        def keep() -> None:
+            if listed.is_file():
+                listed.replace(self.depfile)
+            part.replace(self.output)
+
+        try:
+            return rebuild.make(
+                self.output,
+                self._key(),
+                rebuild.Inputs(toolchain.named_inputs(self.command, self.tools)),
+                compile_aside,
+                lambda since: toolchain.inputs_of(self.command, self.tools, listed, since),
+                keep=keep,
+            )
+        finally:
+            part.unlink(missing_ok=True)
+            listed.unlink(missing_ok=True)

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tiling function of an operator that comes as sources, alone: without data or a launch."""
+
+from __future__ import annotations
+
+import ctypes as c
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from aclgrad.cases.case_runs import Subject
+from aclgrad.reading.sources import SourcesError, numpy_name
+from aclgrad.running import operator_call
+from aclgrad.running.isolation import first_reason, isolated
+from aclgrad.running.operand_words import given_or_zero, parse_attrs
+from aclgrad.runtime import open_device
+from aclgrad.runtime.library import TensorDescC
+from aclgrad.spec import dtypes
+from aclgrad.spec.definition import Definition
+from aclgrad.testing.user_data import parse_shape
+
+_SECONDS = 120.0
+
+Described = tuple[tuple[int, ...], dtypes.DType]
+
+
+def tiling_of(
+    subject: Subject, soc: str, words: Sequence[str], dtype: str, attr_words: Sequence[str]
+) -> dict[str, Any]:
+    """What tiling decides for SHAPE[:DTYPE] words: one per input, or one for all of them."""
+    op = subject.op
+    inputs = _inputs(op, words, dtypes.parse(dtype))
+    row = _row(subject, inputs)
+    attrs = parse_attrs(op, attr_words)
+
+    def work() -> Iterator[dict[str, Any]]:
+        yield _run(subject, soc, row, inputs, attrs)
+
+    # Inference and tiling are the user's code: what they end is a child.
+    answer: dict[str, Any] = {}
+    for said, ended in isolated(work, _later()):
+        if ended is not None:
+            answer = answer or {"error": f"{ended[0]}: {ended[1]}"}
+        elif said is not None:
+            answer = said
+    if "error" in answer:
+        raise SourcesError(
+            f"{op.type}: its tiling took none of it: {answer['error']}. Next: another shape, or"
+            " --attr"
+        )
+    return answer
+
+
+def _later() -> float:
+    import time
+
+    return time.monotonic() + _SECONDS
+
+
+def _inputs(op: Definition, words: Sequence[str], kind: dtypes.DType) -> list[Described | None]:
+    given: list[Described] = []
+    for word in words:
+        text, _, name = word.partition(":")
+        given.append((parse_shape(text), dtypes.parse(name) if name else kind))
+    wanted = [item for item in op.inputs if item.kind != "optional"]
+    if len(given) == 1:
+        given *= max(len(wanted), 1)
+        return [None if item.kind == "optional" else given[0] for item in op.inputs]
+    if not len(wanted) <= len(given) <= len(op.inputs):
+        names = " ".join(item.name for item in op.inputs)
+        raise SourcesError(
+            f"{op.type}: got {len(given)} shapes, want one for all or one for each of {names}"
+        )
+    rest = iter(given if len(given) == len(op.inputs) else [*given])
+    every = len(given) == len(op.inputs)
+    return [next(rest) if every or item.kind != "optional" else None for item in op.inputs]
+
+
+def _row(subject: Subject, inputs: Sequence[Described | None]) -> tuple[str, ...]:
+    """The dtype combination that a word's dtypes mean: exactly, or by the first input."""
+    rows = subject.rows
+    names = [item[1].ge if item else None for item in inputs]
+    exact = [
+        row
+        for row in rows
+        if all(own is None or own == want for own, want in zip(names, row, strict=False))
+    ]
+    same_first = [row for row in rows if row[:1] == tuple(names[:1])]
+    if not exact and not same_first:
+        offered = ", ".join(dict.fromkeys(numpy_name(row[0]) for row in rows if row))
+        raise SourcesError(
+            f"{subject.op.type}: no kernel for {numpy_name(str(names[0]))}. Next: --dtype with"
+            f" one of {offered}"
+        )
+    return (exact or same_first)[0]
+
+
+def _run(
+    subject: Subject,
+    soc: str,
+    row: Sequence[str],
+    inputs: Sequence[Described | None],
+    attrs: Mapping[str, Any],
+) -> dict[str, Any]:
+    os.environ["ASCEND_CUSTOM_OPP_PATH"] = str(subject.builder.package)
+    device = open_device()
+    device.set_option("soc", soc)
+    op = subject.op
+    kinds = [dtypes.by_label(name.removeprefix("DT_")) for name in row]
+    keep: list[Any] = []
+    try:
+        outputs = _outputs(subject, device, inputs, kinds, attrs)
+        described = [
+            None if item is None else (item[0], kind)
+            for item, kind in zip(inputs, kinds, strict=False)
+        ]
+        values = given_or_zero(op.attrs, attrs)
+        text = c.create_string_buffer(1 << 20)
+        function = device.libraries.nnopbase.aclsimRunTiling
+        function.restype = c.c_int32
+        code = function(
+            op.type.encode(),
+            *_descs(described, keep),
+            *_descs(outputs, keep),
+            *operator_call.attrs_c(op, values, keep),
+            text,
+            c.c_size_t(len(text)),
+        )
+        device.libraries.check(code, "aclsimRunTiling")
+    except Exception as error:
+        return {"error": first_reason(str(error))}
+    return dict(json.loads(text.value))
+
+
+def _outputs(
+    subject: Subject,
+    device: Any,
+    inputs: Sequence[Described | None],
+    kinds: Sequence[dtypes.DType],
+    attrs: Mapping[str, Any],
+) -> list[Described | None]:
+    import numpy as np
+
+    op = subject.op
+    if not op.outputs:
+        return []
+    arrays = [
+        [] if item is None else [np.broadcast_to(np.zeros((), kind.numpy), item[0])]
+        for item, kind in zip(inputs, kinds, strict=False)
+    ]
+    shapes = operator_call.infer(
+        device, subject.builder.host_library, op, arrays, attrs, [1] * len(op.outputs)
+    )
+    return [
+        (param[0][0], kind) for param, kind in zip(shapes, kinds[len(op.inputs) :], strict=True)
+    ]
+
+
+def _descs(items: Sequence[Described | None], keep: list[Any]) -> tuple[Any, Any]:
+    array = (TensorDescC * max(len(items), 1))()
+    for slot, item in zip(array, items, strict=False):
+        if item is None:
+            slot.dtype = -1
+            continue
+        dims = (c.c_int64 * max(len(item[0]), 1))(*item[0])
+        keep.append(dims)
+        slot.dims, slot.rank, slot.dtype = dims, len(item[0]), item[1].acl
+    return array, c.c_size_t(len(items))

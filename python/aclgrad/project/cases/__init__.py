@@ -1,6 +1,0 @@
-# SPDX-License-Identifier: Apache-2.0
-"""Cases of an operator project and its golden, and how one is run and judged.
-
-May import: ``common``, ``errors``, ``findings``, ``golden``, ``project.building``,
-``project.reading``, ``project.running``, ``runtime``, ``spec``, ``testing``.
-"""

@@ -1,6 +1,0 @@
-# SPDX-License-Identifier: Apache-2.0
-"""Unit tests that other people wrote for CANN's CPU twin: found, built, run and judged.
-
-May import: ``codegen``, ``common``, ``findings``, ``project.building``, ``project.reading``,
-``spec``.
-"""
