@@ -416,7 +416,7 @@ uint64_t TileBytes(const FixpipeCtl& ctl) {
 }
 
 void StoreResults(Core& core, const Plan& plan, uint8_t* to, AtomicState atomic) {
-  thread_local std::vector<uint8_t> line;
+  std::vector<uint8_t> line;
   line.resize(plan.layout.ctl.n * plan.layout.width + kCubeBlock);
   plan.layout.ForEachRun(
       [&](uint64_t nd, uint64_t row, uint64_t column, uint64_t count, uint64_t at) {

@@ -138,7 +138,7 @@ template <typename C, typename Compute>
 void Accumulate(uint8_t* image, const MmadShape& shape, const MmadPlaces& at,
                 const Compute& compute) {
   const uint64_t wide = shape.n1 * kColumns;
-  thread_local std::vector<C> c;
+  std::vector<C> c;
   c.assign(shape.m * wide, C{0});
   for (uint64_t m = 0; at.initial != Initial::kZero && m < shape.m; ++m) {
     for (uint64_t n = 0; n < shape.n; ++n) {
@@ -158,7 +158,7 @@ void Accumulate(uint8_t* image, const MmadShape& shape, const MmadPlaces& at,
 
 void Multiply(uint8_t* image, const MmadShape& shape, const MmadPlaces& at, const Reader& reader) {
   if (shape.bits <= 8) {
-    thread_local std::vector<int8_t> a, b;
+    std::vector<int8_t> a, b;
     Unpack(&a, &b, image, shape, at, [&](int8_t* to, const uint8_t* from, uint64_t count) {
       reader.Integers(to, from, count);
     });
@@ -167,7 +167,7 @@ void Multiply(uint8_t* image, const MmadShape& shape, const MmadPlaces& at, cons
     });
     return;
   }
-  thread_local std::vector<float> a, b;
+  std::vector<float> a, b;
   Unpack(&a, &b, image, shape, at,
          [&](float* to, const uint8_t* from, uint64_t count) { reader.Floats(to, from, count); });
   Accumulate<float>(image, shape, at, [&](float* c, uint64_t wide) {

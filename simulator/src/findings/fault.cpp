@@ -171,13 +171,14 @@ struct stat FileOf(const std::string& module) {
     uint64_t loadings = 0;
     struct stat file{};
   };
-  thread_local Asked last;
+  // The memory of threads that a library has of its own is scarce where several copies of it are loaded.
+  thread_local const auto last = std::make_unique<Asked>();
   const uint64_t loadings = Loadings();
-  if (last.loadings != loadings || last.module != module) {
-    last = {module, loadings, {}};
-    stat(module.c_str(), &last.file);
+  if (last->loadings != loadings || last->module != module) {
+    *last = {module, loadings, {}};
+    stat(module.c_str(), &last->file);
   }
-  return last.file;
+  return last->file;
 }
 
 // Returns where code lies in a module that is loaded.
