@@ -653,5 +653,11 @@ def test_campaigns_of_the_project(name: str) -> None:
     plan = expand.expand(description.load(ROOT / "campaigns" / f"{name}.toml")).plan
     assert plan.cell(plan.size - 1).index == plan.size - 1
     operators = {block.document["operator"] for block in plan.blocks}
-    tests = {"test_calibrate", "test_limits_of_the_host", "test_random_order", "test_threads"}
+    tests = {
+        "test_calibrate",
+        "test_limits_of_the_host",
+        "test_random_order",
+        "test_sanitizers",
+        "test_threads",
+    }
     assert operators - tests == {spec.op for spec in all_specs()}

@@ -94,7 +94,7 @@ std::vector<Finding> SyncUse::Hints(const KernelLaunch& launch) const {
 }
 
 RaceObserver::RaceObserver(uint64_t imageBytes, CoreKind kind, SyncUse* syncUse)
-    : syncUse_(syncUse), pipes_(PipesEnd(kind)) {
+    : pipes_(PipesEnd(kind)), syncUse_(syncUse) {
   for (size_t p = 0; p < pipes_; ++p) {
     wrote_.emplace_back(imageBytes / kBlockBytes + 1, 0);
     touched_.emplace_back(imageBytes / kBlockBytes + 1, 0);
