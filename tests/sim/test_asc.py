@@ -20,6 +20,7 @@ from aclgrad.spec.soc import family_of
 
 LIBRARY = Path(__file__).parent / "projects"
 EXAMPLE = LIBRARY / "asc_example"
+MATMUL = Path(__file__).resolve().parents[2] / "examples/asc_kernel/matmul.asc"
 SOC = "Ascend910B2"
 TOOL = [sys.executable, "-m", "aclgrad"]
 
@@ -258,6 +259,32 @@ def test_program_with_a_fault(program: Path) -> None:
     assert f"{program}:{line}" in ran.stderr and "gm-out-of-bounds" in ran.stderr
     document = json.loads(tool("run", program, "--json", "--", "a", "b").stdout)
     assert document["status"] == 9 and "gm-out-of-bounds" in document["findings"][0]
+
+
+def test_products_on_cube_cores() -> None:
+    """Ragged M, N and K on five cores, against products that the program sums in double."""
+    ran = tool("run", MATMUL)
+    assert (ran.returncode, ran.stdout) == (0, "5 products are right\n"), ran.stderr
+
+
+FREED = ("MTE1_MTE2", "M_MTE1", "FIX_M")
+"""Edges that say that a memory may be written again."""
+
+
+@pytest.mark.parametrize("edge", ["MTE2_MTE1", "MTE1_MTE2", "MTE1_M", "M_MTE1", "M_FIX", "FIX_M"])
+def test_products_without_a_flag(edge: str, sources: Path) -> None:
+    """Each pair of flags is needed: without it the two instructions and the flag are named."""
+    text = MATMUL.read_text()
+    kept = "".join(
+        "\n" if f"HardEvent::{edge}>" in line else line for line in text.splitlines(keepends=True)
+    )
+    assert kept != text
+    source = sources / f"without_{edge}.asc"
+    source.write_text(kept)
+    ran = tool("run", source)
+    assert ran.returncode == 1
+    kind = "race-write-after-read" if edge in FREED else "race-read-after-write"
+    assert kind in ran.stderr and f"HardEvent::{edge}" in ran.stderr, ran.stderr
 
 
 def test_raw_store_past_the_end(sources: Path) -> None:

@@ -270,6 +270,7 @@ def test_own_kernel(configure: Callable[..., None], tmp_path: Path) -> None:
 def test_language_of_asc_files(configure: Callable[..., None], tmp_path: Path) -> None:
     configure(ROOT / "examples/asc_kernel", tmp_path)
     assert run(tmp_path / "axpy", cwd=tmp_path) == "100000 sums are right\n"
+    assert run(tmp_path / "matmul", cwd=tmp_path) == "5 products are right\n"
 
 
 def test_cmake_refuses_what_is_wrong(installed: Path, tmp_path: Path) -> None:
