@@ -35,7 +35,9 @@ import instruction_table  # noqa: E402
 DOCS = ROOT / "docs"
 _HEAD = "<!-- Written by scripts/reference.py. -->\n"
 _CENSUS = ROOT / "tests/sim/programs/api_census.txt"
-_ROW = re.compile(r"^\| ((?:[^|\\]|\\.)*) \| ((?:[^|\\]|\\.)*) \|(?: ((?:[^|\\]|\\.)*) \|)?$", re.M)
+_ROW = re.compile(
+    r"^\| ((?:[^|\\]|\\.)*) \| ((?:[^|\\]|\\.)*) \|(?:(?: ((?:[^|\\]|\\.)*))? \|)?$", re.M
+)
 
 
 def commands() -> str:

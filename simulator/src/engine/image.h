@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The local memories of one core as one run of bytes: UB, then those of the matrix unit. See docs/decisions/0007.
+// The local memories of one core as one run of bytes: UB, then those of the matrix unit. See docs/decisions/0011.
 #pragma once
 
 #include <array>
