@@ -11,11 +11,12 @@ from typing import Any
 
 from aclgrad.profiling.estimate import (
     LEAST_ERROR_US,
-    PIPES,
     before_us,
     core_cycles,
+    cores_there,
     error_band,
     imbalance,
+    pipes_of,
     shares,
 )
 from aclgrad.profiling.profiled import Json, Profiled
@@ -227,9 +228,9 @@ def decides(found: Profiled) -> str:
     most, with its lines and its share of the time.
     """
     kernel, bound = found.kernel, found.bound
-    used = shares(kernel)
-    pipe = bound.key if bound.key in PIPES else "vec" if bound.key == "vector" else ""
-    pipe = pipe or max(PIPES, key=lambda key: used[key])
+    used, pipes = shares(kernel), pipes_of(kernel)
+    pipe = bound.key if bound.key in pipes else "vec" if bound.key == "vector" else ""
+    pipe = pipe or max(pipes, key=lambda key: used[key])
     waits = bound.key == "waits"
     key = "bytes" if bound.key in ("memory", "l2") else "issue" if pipe == "scalar" else "cycles"
 
@@ -240,7 +241,7 @@ def decides(found: Profiled) -> str:
     rows = [
         row
         for row in found.lines
-        if (key != "cycles" or row["pipe"] == PIPES[pipe])
+        if (key != "cycles" or row["pipe"] == pipes[pipe])
         and (key == "issue" or row["waits"] == waits)
     ]
     sums: dict[str, float] = {}
@@ -251,7 +252,7 @@ def decides(found: Profiled) -> str:
     name = max(sums, key=lambda each: sums[each])
     lines = sorted((row for row in rows if row["instruction"] == name), key=weight, reverse=True)
     all_ = found.moved_bytes if key == "bytes" else sum(core_cycles(c) for c in kernel["cores"])
-    what = "of the bytes" if key == "bytes" else f"of the time, {PIPES[pipe]}"
+    what = "of the bytes" if key == "bytes" else f"of the time, {pipes[pipe]}"
     what += " waits there" if waits else ""
     more = [f"{row['code']} {weight(row) / all_:.0%}" for row in lines[1:3] if weight(row)]
     words = f"{name}: {sums[name] / all_:.0%} {what}; {place(lines[0])}"
@@ -316,7 +317,7 @@ def _conflicts(found: Profiled) -> Advice | None:
 
 def _idle_cores(found: Profiled) -> Advice | None:
     kernel = found.kernel
-    used, there = len(kernel["cores"]), kernel["vecCores"]
+    used, there = len(kernel["cores"]), cores_there(kernel)
     if used >= there:
         return None
     inside = 1 - before_us(kernel) / kernel["microseconds"]

@@ -7,10 +7,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-PIPES = {"vec": "VECTOR", "scalar": "SCALAR", "mte2": "MTE2", "mte3": "MTE3"}
+_VECTOR_PIPES = {"vec": "VECTOR", "scalar": "SCALAR", "mte2": "MTE2", "mte3": "MTE3"}
 
 
 """Key of a pipe in a profile, and its lane in a trace; in the order of msopprof's columns."""
+
+
+_CUBE_PIPES = {
+    **{"cube": "CUBE", "scalar": "SCALAR", "mte1": "MTE1", "mte2": "MTE2", "mte3": "MTE3"},
+    "fixpipe": "FIXP",
+}
+
+
+"""The same of a cube core."""
 
 
 SATURATED = 0.7
@@ -116,10 +125,25 @@ def shares(profile: Mapping[str, Any]) -> dict[str, float]:
         "memory": profile["memoryBytes"] / (profile["memoryBytesPerCycle"] * cycles),
         "l2": profile["l2Bytes"] / (profile["l2BytesPerCycle"] * cycles),
     }
-    for key in (*PIPES, "vecDrain", "queue", "cold"):
+    for key in (*_VECTOR_PIPES, *_CUBE_PIPES, "vecDrain", "queue", "cold"):
         found[key] = sum(core.get(key, 0.0) for core in cores) / len(cores) / cycles
     found["scalar"] -= start / cycles
     return found
+
+
+def on_cubes(profile: Mapping[str, Any]) -> bool:
+    """Whether a launch ran on cube cores."""
+    return profile.get("coreKind") == "cube"
+
+
+def pipes_of(profile: Mapping[str, Any]) -> Mapping[str, str]:
+    """The pipes of the launch's cores: key in the profile, and lane in the trace."""
+    return _CUBE_PIPES if on_cubes(profile) else _VECTOR_PIPES
+
+
+def cores_there(profile: Mapping[str, Any]) -> int:
+    """How many cores of the launch's kind the SoC has."""
+    return int(profile["aicCores" if on_cubes(profile) else "vecCores"])
 
 
 def imbalance(profile: Mapping[str, Any]) -> float:
@@ -157,6 +181,9 @@ def bound_by(profile: Mapping[str, Any]) -> Bound:
         "scalar": used["scalar"],
         "mte2": used["mte2"],
         "mte3": used["mte3"],
+        "cube": used["cube"],
+        "mte1": used["mte1"],
+        "fixpipe": used["fixpipe"],
     }
     key = max(busy, key=lambda name: busy[name])
     if busy[key] < SATURATED:
@@ -169,7 +196,10 @@ def bound_by(profile: Mapping[str, Any]) -> Bound:
         return _vector_bound(busy[key])
     words = {
         "scalar": f"scalar pipe: it works {busy[key]:.0%} of the time",
-        "mte2": f"MTE2: copies to UB are under way {busy[key]:.0%} of the time, by their latency"
+        "cube": f"cube pipe: {busy[key]:.0%} of the time it works",
+        "mte1": f"MTE1: loads from L1 take {busy[key]:.0%} of the time",
+        "fixpipe": f"FIXP: copies out of L0C take {busy[key]:.0%} of the time",
+        "mte2": f"MTE2: copies from GM are under way {busy[key]:.0%} of the time, by their latency"
         " or one core's rate",
         "mte3": f"MTE3: copies to GM are under way {busy[key]:.0%} of the time, by their latency"
         " or one core's rate",

@@ -23,6 +23,7 @@ from aclgrad.profiling.estimate import (
     bandwidth_bound,
     bound_by,
     chosen_cores,
+    cores_there,
     estimate,
     imbalance,
     shares,
@@ -83,7 +84,7 @@ class Profiled:
             ("bandwidth bound", f"{self.bound_us:.1f} us; {self.of_bound:.1%} of it is reached"),
             ("GM", f"{self.moved_bytes:,} bytes, {self.traffic:.2f} x the floor"),
             ("UB", f"{kernel['ubPeakBytes']:,} of {kernel['ubBytes']:,} bytes"),
-            ("cores", f"{len(kernel['cores'])} of {kernel['vecCores']}"),
+            ("cores", f"{len(kernel['cores'])} of {cores_there(kernel)}"),
         ]
         costly = sorted(self.lines, key=lambda row: -float(row["cycles"]))[:5]
         lines = [

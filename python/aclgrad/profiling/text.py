@@ -16,11 +16,13 @@ from aclgrad.common import files
 from aclgrad.profiling.advice import Advice, below_error, decides, excess, least_gain
 from aclgrad.profiling.estimate import (
     EVIDENCE,
-    PIPES,
     YOURS,
     chosen_cores,
     core_cycles,
+    cores_there,
     imbalance,
+    on_cubes,
+    pipes_of,
     shares,
 )
 from aclgrad.profiling.profiled import Profiled, lines_of
@@ -28,6 +30,7 @@ from aclgrad.profiling.profiled import Profiled, lines_of
 if TYPE_CHECKING:
     from rich.console import Console
 
+_BYTES_OF = {"mte2": "readBytes", "mte3": "writeBytes"}
 _MOST_NAMES = 6
 _LEAST_TRAFFIC = 0.99  # of the floor
 _SCALAR = 0.3  # of the time, from which on it is told what the scalar pipe does
@@ -38,38 +41,47 @@ def pipe_utilization(profile: Mapping[str, Any], core: int) -> dict[str, str]:
     """One row of PipeUtilization.csv."""
     row, mhz = profile["cores"][core], profile["mhz"]
     cycles = core_cycles(row)
-    found = {
-        "block_id": str(core),
-        "sub_block_id": "vector0",
-        "aiv_time(us)": f"{cycles / mhz:.3f}",
-        "aiv_total_cycles": f"{cycles:.0f}",
-    }
-    bytes_of = {"mte2": "readBytes", "mte3": "writeBytes"}
-    for pipe in PIPES:
-        found[f"aiv_{pipe}_time(us)"] = f"{row[pipe] / mhz:.3f}"
-        found[f"aiv_{pipe}_ratio"] = f"{row[pipe] / cycles:.3f}"
+    unit = unit_of(profile)
+    found = _core_columns(profile, core)
+    # Cube cores write by two pipes, whose bytes are not told apart.
+    bytes_of = {"mte2": "readBytes"} if on_cubes(profile) else _BYTES_OF
+    for pipe in pipes_of(profile):
+        found[f"{unit}_{pipe}_time(us)"] = f"{row[pipe] / mhz:.3f}"
+        found[f"{unit}_{pipe}_ratio"] = f"{row[pipe] / cycles:.3f}"
         if pipe in bytes_of:
             rate = row[bytes_of[pipe]] / row[pipe] * mhz / 1e3 if row[pipe] else 0.0
-            found[f"aiv_{pipe}_active_bw(GB/s)"] = f"{rate:.2f}"
+            found[f"{unit}_{pipe}_active_bw(GB/s)"] = f"{rate:.2f}"
     return found
+
+
+def unit_of(profile: Mapping[str, Any]) -> str:
+    """What msopprof's columns begin with: the kind of the launch's cores."""
+    return "aic" if on_cubes(profile) else "aiv"
+
+
+def _core_columns(profile: Mapping[str, Any], core: int) -> dict[str, str]:
+    cycles, unit = core_cycles(profile["cores"][core]), unit_of(profile)
+    return {
+        "block_id": str(core),
+        "sub_block_id": "cube0" if on_cubes(profile) else "vector0",
+        f"{unit}_time(us)": f"{cycles / profile['mhz']:.3f}",
+        f"{unit}_total_cycles": f"{cycles:.0f}",
+    }
 
 
 def resource_conflict(profile: Mapping[str, Any], core: int) -> dict[str, str]:
     """One row of ResourceConflictRatio.csv."""
     row = profile["cores"][core]
-    cycles = core_cycles(row)
-    found = {
-        "block_id": str(core),
-        "sub_block_id": "vector0",
-        "aiv_time(us)": f"{cycles / profile['mhz']:.3f}",
-        "aiv_total_cycles": f"{cycles:.0f}",
-        "aiv_vec_total_cflt_ratio": f"{row['conflict'] / cycles:.3f}",
-    }
-    # Conflicts of execution units and with MTE are no part of the model, and have no column.
-    for cause, key in (("bankgroup", "bankGroupConflict"), ("bank", "bankConflict")):
-        found[f"aiv_vec_{cause}_cflt_ratio"] = f"{row[key] / cycles:.3f}"
-    for pipe in ("vec", "mte2", "mte3"):
-        found[f"aiv_{pipe}_wait_ratio"] = f"{row[f'{pipe}Wait'] / cycles:.3f}"
+    cycles, unit = core_cycles(row), unit_of(profile)
+    found = _core_columns(profile, core)
+    if not on_cubes(profile):
+        found["aiv_vec_total_cflt_ratio"] = f"{row['conflict'] / cycles:.3f}"
+        # Conflicts of execution units and with MTE are no part of the model, and have no column.
+        for cause, key in (("bankgroup", "bankGroupConflict"), ("bank", "bankConflict")):
+            found[f"aiv_vec_{cause}_cflt_ratio"] = f"{row[key] / cycles:.3f}"
+    for pipe in pipes_of(profile):
+        if pipe != "scalar":
+            found[f"{unit}_{pipe}_wait_ratio"] = f"{row[f'{pipe}Wait'] / cycles:.3f}"
     return found
 
 
@@ -93,7 +105,8 @@ def _write_launch(folder: Path, found: Profiled, launch: int, shown: Sequence[in
     if found.by is None or launch not in found.kept:
         return made
     for core in shown:
-        name = f"core{core // 2}.veccore{core % 2}"
+        cube = on_cubes(kernel)
+        name = f"core{core}.cubecore0" if cube else f"core{core // 2}.veccore{core % 2}"
         place_ = folder / name
         files.make_folder(place_, "--csv")
         lines = lines_of(found.by, launch, [core])
@@ -163,10 +176,14 @@ def facts(found: Profiled) -> list[tuple[str, str]]:
             "GM",
             f"{found.moved_bytes:,} bytes, {found.traffic:.2f} x the floor{excess(found)}",
         ),
-        ("UB", f"{used} ({kernel['ubPeakBytes'] / max(kernel['ubBytes'], 1):.0%})"),
+        *(
+            [("UB", f"{used} ({kernel['ubPeakBytes'] / max(kernel['ubBytes'], 1):.0%})")]
+            if not on_cubes(kernel)
+            else []
+        ),
         (
             "cores",
-            f"{len(kernel['cores'])} of {kernel['vecCores']}; the slowest takes"
+            f"{len(kernel['cores'])} of {cores_there(kernel)}; the slowest takes"
             f" {1 + uneven:.2f} x the mean",
         ),
     ]
@@ -370,8 +387,8 @@ def compare_rows(items: Sequence[Profiled]) -> list[list[str]]:
         ("slowest / mean core", "{:.2f}", lambda item: 1 + imbalance(item.kernel)),
         ("launches", "{:.0f}", lambda item: float(len(item.launches))),
         *(
-            (f"aiv_{pipe}_ratio", "{:.3f}", _share_of(pipe))
-            for pipe in PIPES
+            (f"{unit_of(items[0].kernel)}_{pipe}_ratio", "{:.3f}", _share_of(pipe))
+            for pipe in pipes_of(items[0].kernel)
         ),
     ):  # fmt: skip
         values = [value(item) for item in items]

@@ -28,8 +28,8 @@ std::map<std::string, Instruction> InstructionsOf(const Profile& profile) {
     std::vector<Instruction*> rows(tape.names.size());
     for (size_t i = 0; i < tape.steps.size(); ++i) {
       const Step& step = tape.steps[i];
-      if (step.kind == StepKind::kVector || step.kind == StepKind::kCopy ||
-          step.kind == StepKind::kScalar) {
+      if (step.kind == StepKind::kVector || step.kind == StepKind::kUnit ||
+          step.kind == StepKind::kCopy || step.kind == StepKind::kScalar) {
         if (rows[step.name] == nullptr) {
           rows[step.name] = &found[tape.names[step.name]];
         }
@@ -65,6 +65,21 @@ CoreSums SumsOf(const Tape& tape, const CoreTimes& times, uint64_t alignment) {
     }
   }
   return sums;
+}
+
+// JSON behind the rest of a core: the pipes that cube cores alone have, or nothing.
+std::string CubePipesJson(CoreKind kind, const CoreTimes& times) {
+  static constexpr std::pair<Pipe, const char*> kKeys[] = {
+      {Pipe::kMte1, "mte1"}, {Pipe::kCube, "cube"}, {Pipe::kFix, "fixpipe"}};
+  std::string json;
+  for (const auto& [pipe, key] : kKeys) {
+    if (HasPipe(kind, pipe)) {
+      const auto index = static_cast<size_t>(pipe);
+      json +=
+          Format(",\"%s\":%.1f,\"%sWait\":%.1f", key, times.busy[index], key, times.waited[index]);
+    }
+  }
+  return json;
 }
 
 // JSON: a list of names.
@@ -208,7 +223,7 @@ std::string SummaryJson(const Profile& profile) {
         "\"vecDrain\":%.1f,\"conflict\":%.1f,\"bankGroupConflict\":%.1f,\"bankConflict\":%.1f,"
         "\"readBytes\":%.0f,\"writeBytes\":%.0f,\"reads\":%llu,"
         "\"writes\":%llu,\"blocks\":%llu,\"unalignedBlocks\":%llu,\"steps\":%zu,\"queue\":%.1f,"
-        "\"cold\":%.1f}",
+        "\"cold\":%.1f%s}",
         i == 0 ? "" : ",", i, times.start, times.end, of(times.busy, Pipe::kScalar),
         of(times.busy, Pipe::kVector), of(times.busy, Pipe::kMte2), of(times.busy, Pipe::kMte3),
         of(times.waited, Pipe::kScalar), of(times.waited, Pipe::kVector),
@@ -217,7 +232,7 @@ std::string SummaryJson(const Profile& profile) {
         static_cast<unsigned long long>(sums.reads), static_cast<unsigned long long>(sums.writes),
         static_cast<unsigned long long>(sums.blocks),
         static_cast<unsigned long long>(sums.unaligned), tape.steps.size(), tape.queueCycles,
-        tape.coldCycles);
+        tape.coldCycles, CubePipesJson(profile.kind, times).c_str());
   }
   std::string instructions;
   for (const auto& [name, row] : InstructionsOf(profile)) {
@@ -235,7 +250,8 @@ std::string SummaryJson(const Profile& profile) {
       "\"memoryBytes\":%.0f,\"l2Bytes\":%.0f,\"readBytes\":%.0f,\"hitBytes\":%.0f,"
       "\"gmReadBytes\":%llu,\"gmWriteBytes\":%llu,\"conflictCycles\":%.1f,\"vectorBytes\":%.0f,"
       "\"alignment\":%llu,\"ubPeakBytes\":%llu,"
-      "\"ubBytes\":%llu,\"vecCores\":%u,\"evidence\":\"%s\",\"socEvidence\":\"%s\",\"band\":[%g,%g,"
+      "\"ubBytes\":%llu,\"coreKind\":\"%s\",\"vecCores\":%u,\"aicCores\":%u,\"evidence\":\"%s\","
+      "\"socEvidence\":\"%s\",\"band\":[%g,%g,"
       "%g],"
       "\"uncounted\":%s,\"rowSums\":%.4f,\"assumed\":%s,\"grounds\":%s,\"shown\":[%s],\"cores\":[%"
       "s],\"instructions\":[%s]%s}",
@@ -254,8 +270,9 @@ std::string SummaryJson(const Profile& profile) {
       static_cast<unsigned long long>(profile.stats.gmWriteBytes), conflicts, vectorBytes,
       static_cast<unsigned long long>(alignment),
       static_cast<unsigned long long>(profile.stats.ubPeakBytes),
-      static_cast<unsigned long long>(profile.soc->ubBytes), profile.soc->aivCores,
-      EvidenceName(DecidingEvidence(grounds, profile.times.end - start)),
+      static_cast<unsigned long long>(profile.soc->ubBytes),
+      profile.kind == CoreKind::kCube ? "cube" : "vector", profile.soc->aivCores,
+      profile.soc->aicCores, EvidenceName(DecidingEvidence(grounds, profile.times.end - start)),
       EvidenceName(chip.evidence), chip.band[0], chip.band[1], chip.band[2],
       profile.uncounted ? "true" : "false", vector > 0 ? rowSums / vector : 0,
       NamesJson(unknown).c_str(), GroundsJson(grounds).c_str(),

@@ -114,6 +114,9 @@ class TraceWriter {
         "{\"name\":\"process_sort_index\",\"ph\":\"M\",\"pid\":%s,\"args\":{\"sort_index\":%u}}",
         pid.c_str(), core / 2 * 3 + 2 + core % 2));
     for (size_t pipe = 0; pipe < PipesEnd(profile_.kind); ++pipe) {
+      if (!HasPipe(profile_.kind, static_cast<Pipe>(pipe))) {
+        continue;
+      }
       const Lane& lane = LaneOf(static_cast<Pipe>(pipe));
       Event(
           Format("{\"name\":\"thread_sort_index\",\"ph\":\"M\",\"pid\":%s,\"tid\":\"%s\","

@@ -15,7 +15,7 @@ from markupsafe import Markup
 
 from aclgrad.common import files, temporary
 from aclgrad.profiling.advice import Advice, advise
-from aclgrad.profiling.estimate import PIPES
+from aclgrad.profiling.estimate import pipes_of
 from aclgrad.profiling.pages import buffers, plot
 from aclgrad.profiling.pages.arrows import arrows
 from aclgrad.profiling.profiled import Json, Profiled, short_path
@@ -29,7 +29,7 @@ MOST_SLICES = 18_000
 _MOST_ROWS = 40
 _MOST_STEPS = 400_000  # of the cores of a timeline: a second and half a gigabyte
 _MOST_PARTS = 8  # launches of a program with a part of their own
-LANES = ("SCALAR", "MTE2", "VECTOR", "MTE3")
+LANES = ("SCALAR", "MTE2", "MTE1", "VECTOR", "CUBE", "FIXP", "MTE3")
 _OF_ALL = ("time", "bandwidth bound", "GM")  # facts that a program has as a whole
 WORK, WAIT, MERGED = 0, 1, 2
 
@@ -183,7 +183,7 @@ def _pipe_bars(found: Profiled) -> list[tuple[str, float, float, float]]:
     kernel = found.kernel
     cycles = max(kernel["cycles"], 1.0) * len(kernel["cores"])
     rows = []
-    for key, lane in PIPES.items():
+    for key, lane in pipes_of(kernel).items():
         works = min(1.0, sum(core[key] for core in kernel["cores"]) / cycles)
         waits = sum(core[f"{key}Wait"] for core in kernel["cores"]) / cycles
         waits = min(waits, 1 - works)
@@ -303,9 +303,10 @@ def _lanes(events: Sequence[Mapping[str, Any]], mhz: float) -> dict[tuple[str, s
             item.longest = item.busy
             found[key].append(item)
     order = {lane: index for index, lane in enumerate(LANES)}
+    cores = list(dict.fromkeys(core for core, _ in found))
     return {
         key: found[key]
-        for key in sorted(found, key=lambda key: (list(found).index(key) // 4, order[key[1]]))
+        for key in sorted(found, key=lambda key: (cores.index(key[0]), order[key[1]]))
     }
 
 

@@ -7,6 +7,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from aclgrad.profiling.estimate import cores_there
 from aclgrad.profiling.profiled import Profiled
 from aclgrad.reporting.pictures import charts
 
@@ -82,7 +83,7 @@ def core_bars(item: Profiled) -> str:
     mhz = kernel["mhz"]
     times = [core["cycles"] / mhz for core in kernel["cores"]]
     mean, most = sum(times) / len(times), max(times) or 1.0
-    times += [0.0] * (kernel["vecCores"] - len(times))
+    times += [0.0] * (cores_there(kernel) - len(times))
     # Of the ends, those whose labels the mean's leaves room for.
     ends = [end for end in (0.0, most) if abs(end - mean) > most / 8]
     plot = charts.Plot(
