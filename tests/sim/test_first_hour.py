@@ -34,7 +34,7 @@ pytestmark = [
 
 def told(text: str) -> list[str]:
     """What the page promises of a step that goes well."""
-    return re.findall(r"`([^`]+)`", text.partition("goes well when")[2].partition("When not")[0])
+    return re.findall(r"`([^`]+)`", text.partition("Expected:")[2].partition("If not")[0])
 
 
 def test_the_hour(tmp_path: Path) -> None:

@@ -17,17 +17,19 @@ from aclgrad.cli.options import Device, DeviceName, Json
 def doctor_command(
     device: Device = DeviceName.sim,
     python: Annotated[
-        str,
+        str | None,
         typer.Option(
-            "--python", metavar="PATH", help="The Python whose torch and torch_npu to look at."
+            "--python",
+            metavar="PATH",
+            help="The Python whose torch and torch_npu to look at. [default: the one of aclgrad]",
         ),
-    ] = sys.executable,
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Check compiler, libraries, package, SoC and environment; name the fix for each problem."""
     from aclgrad.cli.installation import examine
 
-    findings = examine(device.value, python)
+    findings = examine(device.value, python or sys.executable)
     problems = [finding for finding in findings if finding.status == "problem"]
     if as_json:
         print(
