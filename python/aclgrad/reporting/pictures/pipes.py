@@ -9,7 +9,7 @@ from html import escape
 
 from aclgrad.findings.finding import Finding, Place
 
-_ORDER = ("SCALAR", "MTE2", "VECTOR", "MTE3")
+_ORDER = ("SCALAR", "MTE2", "MTE1", "VECTOR", "CUBE", "FIXP", "MTE3")
 _WIDTH, _ROW, _HEAD, _LEFT, _BOX = 620, 34, 22, 110, 200
 
 
