@@ -338,7 +338,7 @@ def test_edit_rebuilds_what_depends_on_it(library: Path):
     kernel.write_text(kernel.read_text().replace("data.limits.high, columns", "0.0f, columns"))
     operator_build.build(folder, soc=SOC)
     code = (
-        "import sys, numpy as np; from aclgrad import running;"
+        "import sys, numpy as np; from aclgrad.running import operator_call;"
         "r = operator_call.run(sys.argv[1], [[np.load(sys.argv[2])]], ['limits=-9,9'],"
         " outputs=['4x8', '4x8']); np.save(sys.argv[3], r.outputs['y'])"
     )
@@ -418,7 +418,7 @@ def test_function_that_no_source_defines(library: Path):
     )
     operator_build.build(folder, soc=SOC, dtypes=["float32"])
     code = (
-        "import sys, numpy as np; from aclgrad import running;"
+        "import sys, numpy as np; from aclgrad.running import operator_call;"
         "operator_call.run(sys.argv[1], [[np.ones(int(sys.argv[2]), np.float32)]])"
     )
     run = [sys.executable, "-c", code, str(folder)]
