@@ -64,7 +64,7 @@ UNCOSTED = {
 }
 
 _NAME = re.compile(r'"([^"]+)"')
-_ASSIGNED = re.compile(r"\binstruction = ([^;]+);")
+_ASSIGNED = re.compile(r"\binstruction =\s+([^;]+);")
 _ARRAY = re.compile(r"\b(k\w*Names)\[\]\s*=\s*\{([^}]*)\}")
 _ROW = re.compile(r'(?:Row|Floats)(?:<[^>]*>)?\(\s*"(\w+)"')
 
