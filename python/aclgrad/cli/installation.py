@@ -326,16 +326,22 @@ print(json.dumps(found))
 """
 
 
-def _run_python(python: str, script: str) -> subprocess.CompletedProcess[str]:
+def _run_python(python: str, script: str, *options: str) -> subprocess.CompletedProcess[str]:
+    """Run a script away from the current folder, whose modules it must not take."""
     return subprocess.run(
-        [python, "-I", "-c", script], capture_output=True, text=True, timeout=120, check=False
+        [python, *options, "-c", script],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        cwd="/",
     )
 
 
 def _torch(python: str) -> Iterator[DoctorLine]:
     """PyTorch and its NPU backend: whether the two fit, and what import torch would load."""
     try:
-        done = _run_python(python, _VERSIONS)
+        done = _run_python(python, _VERSIONS)  # with PYTHONPATH, where torch_npu may be
         found: dict[str, str] = json.loads(done.stdout)
     except (OSError, ValueError, subprocess.TimeoutExpired) as error:
         fix = "name the Python of an environment: aclgrad doctor --python PATH/bin/python"
@@ -368,7 +374,7 @@ def _torch(python: str) -> Iterator[DoctorLine]:
         " if line.endswith('/libascendcl.so')})]))"
     )
     try:
-        done = _run_python(python, script)
+        done = _run_python(python, script, "-I")
     except subprocess.TimeoutExpired:
         yield DoctorLine(
             "import torch", "does not end", "problem", "aclgrad exec -- python PROGRAM"
