@@ -341,7 +341,9 @@ def _run_python(python: str, script: str, *options: str) -> subprocess.Completed
 def _torch(python: str) -> Iterator[DoctorLine]:
     """PyTorch and its NPU backend: whether the two fit, and what import torch would load."""
     try:
-        done = _run_python(python, _VERSIONS)  # with PYTHONPATH, where torch_npu may be
+        # PYTHONPATH, where torch_npu may be, is that of this Python.
+        own = () if python == sys.executable else ("-I",)
+        done = _run_python(python, _VERSIONS, *own)
         found: dict[str, str] = json.loads(done.stdout)
     except (OSError, ValueError, subprocess.TimeoutExpired) as error:
         fix = "name the Python of an environment: aclgrad doctor --python PATH/bin/python"
