@@ -51,7 +51,7 @@ _NOT_FOUND = re.compile(
     r"|OPS function error: (\w+), error code is 100024"
     # What only its road to operator types says, which no aclnn function would have led to.
     r"|(can not cast format when output is input)"
-    # Where it looks for one of several functions, and takes the others for an old CANN.
+    # torch_npu looks for one of several functions here, and takes the others for an old CANN.
     r"|(?:Get )?(aclnn\w+)? ?.*(?i:please (?:upgrade cann|update cann version))"
 )
 """How torch_npu says that there is no aclnn function or no operator type."""

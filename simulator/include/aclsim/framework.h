@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What frameworks above the runtime tell the simulator and ask it, beside aclsim.h.
+// Frameworks above the runtime call these functions of the simulator, beside aclsim.h.
 #ifndef ACLSIM_FRAMEWORK_H_
 #define ACLSIM_FRAMEWORK_H_
 
@@ -21,7 +21,7 @@ typedef struct aclsimTensorMemory {
 typedef uint64_t (*aclsimListTensors)(aclsimTensorMemory* memories, uint64_t room);
 ACLSIM_API int32_t aclsimSetListTensors(aclsimListTensors list);
 
-// What was launched since the process began: a JSON array by name, of {"kernel","launches","checked","failed"}; checked: launches in
+// Returns what was launched since the process began: a JSON array by name, of {"kernel","launches","checked","failed"}; checked: launches in
 // checked mode, failed: those that ended with an error. The string lives until the next call on this thread.
 ACLSIM_API const char* aclsimLaunched(void);
 

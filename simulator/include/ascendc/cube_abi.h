@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What kernels of the matrix unit call in libascendcl.so: the parameters of its instructions as plain structs, in the units of the API. Fields
+// Kernels of the matrix unit call these functions of libascendcl.so: the parameters of its instructions as plain structs, in the units of the API. Fields
 // are wider than CANN's, so that a value that would wrap there is found.
 #pragma once
 

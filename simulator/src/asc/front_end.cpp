@@ -154,7 +154,7 @@ class Reader {
     return false;
   }
 
-  // Whether the kernels are of cube cores: by their types, or by the words in front of them. A source is compiled for one kind of core.
+  // Returns whether the kernels are of cube cores: by their types, or by the words in front of them. A source is compiled for one kind of core.
   bool IsCube() {
     const bool typed = std::any_of(kinds_.begin(), kinds_.end(), IsCubeType);
     if (typed && !std::all_of(kinds_.begin(), kinds_.end(), IsCubeType)) {

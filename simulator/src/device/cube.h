@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What instructions of the matrix unit share: fractals, checks of operands and fields, the shadow of GM.
+// Instructions of the matrix unit share this: fractals, checks of operands and fields, the shadow of GM.
 #pragma once
 
 #include <cstring>

@@ -46,7 +46,7 @@ struct Scale {
   }
 };
 
-// What becomes of one element of L0C.
+// Computes what becomes of one element of L0C.
 struct Converter {
   Quant quant;
   bool relu;

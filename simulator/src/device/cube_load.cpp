@@ -273,7 +273,7 @@ ACLSIM_SKIPS_FAULTS()
 
 namespace {
 
-// How a square of LoadDataWithTranspose lies in fractals: its side, how many fractals it has, and whether they are columns of it.
+// A square of LoadDataWithTranspose lies in fractals as this says: its side, how many fractals it has, and whether they are columns of it.
 struct Square {
   uint64_t side;
   uint64_t fractals;
@@ -505,7 +505,7 @@ void CheckLoad3d(const Load3dCtl& ctl) {
   CheckRange("dilationFilterH", ctl.dilationH, 1, 255, kFewerBits);
 }
 
-// How often the filter fits; 0: not once.
+// Returns how often the filter fits; 0: not once.
 uint64_t PlacesOf(uint64_t size, uint64_t before, uint64_t behind, uint64_t filter,
                   uint64_t dilation, uint64_t stride) {
   const uint64_t all = size + before + behind;

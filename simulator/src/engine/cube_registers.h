@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What instructions of the matrix unit leave in registers for others, and the unit flags of L0C.
+// Instructions of the matrix unit leave these in registers for others; and the unit flags of L0C.
 #pragma once
 
 #include <array>

@@ -37,7 +37,7 @@ class Image {
 
   uint64_t Begin(Space space) const { return At(space).begin; }
   uint64_t End(Space space) const { return At(space).end; }
-  // Of the memory that holds a byte; UB for what lies behind them.
+  // Returns the memory that holds a byte; UB for what lies behind them.
   Space SpaceOf(uint64_t offset) const {
     for (size_t i = static_cast<size_t>(Space::kL1); i < kSpaces; ++i) {
       if (offset >= spaces_[i].begin && offset < spaces_[i].end) {
@@ -53,7 +53,7 @@ class Image {
   uint64_t Bytes() const { return end_; }
 
  private:
-  // What asks for most: an address is aligned where its offset in the image is.
+  // The memory that asks for most decides: an address is aligned where its offset in the image is.
   static constexpr uint64_t kAlign = 1024;
   struct Range {
     uint64_t begin = 0, end = 0;

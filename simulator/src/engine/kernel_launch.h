@@ -53,7 +53,7 @@ struct KernelLaunch {
   }
 };
 
-// Whether the library that holds a kernel's entry was compiled for cube cores.
+// Returns whether the library that holds a kernel's entry was compiled for cube cores.
 bool IsCubeCode(const void* entry);
 
 // Traffic and instruction counts of one launch; zero in fast mode except for blockDim.

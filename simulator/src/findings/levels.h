@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a finding counts as, which is the user's to say: an error, a warning, or nothing.
+// The user says what a finding counts as: an error, a warning, or nothing.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ enum class Level : uint8_t { kError, kWarn, kOff };
 // the word that is none of these.
 bool SetFindingLevels(const std::string& text, std::string* bad);
 std::string FindingLevels();
-// Whether some finding may be less than an error.
+// Returns whether some finding may be less than an error.
 bool AnyTolerated();
 Level LevelOf(const std::string& kind, const std::string& file);
 // ReportFinding for a finding whose level is known.

@@ -251,7 +251,7 @@ int32_t Enqueue(const Api& api, KernelLaunch launch, const std::vector<Argument>
       uses, name);
 }
 
-// Of the next launch of this thread.
+// The next launch of this thread is of cube cores.
 thread_local bool nextIsCube = false;
 
 int32_t LaunchKernel(const Api& api, const char* name, const void* entry, uint32_t blockDim,

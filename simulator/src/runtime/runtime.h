@@ -54,7 +54,7 @@ int32_t EnqueueTask(void* stream, std::function<TaskResult()> task,
 // Launch() plus the counters of aclsimGetStats. Every launch goes through here, inside the task
 // given to EnqueueTask.
 LaunchResult LaunchCounted(const KernelLaunch& launch) noexcept;
-// Whether aclsimNextIsCube was called since the last launch of this thread.
+// Tells whether aclsimNextIsCube was called since the last launch of this thread.
 bool TakeNextIsCube();
 
 // Sets the calling thread's message for aclGetRecentErrMsg (several calls add up until it is read,

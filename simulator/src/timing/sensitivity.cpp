@@ -85,7 +85,7 @@ std::vector<Cost> CostsOfModel(const Soc& soc) {
         [](ModelCosts& changed, double factor) { changed.scalar.start *= factor; });
   model("cores that start later (startCycles)", fitted,
         [](ModelCosts& changed, double factor) { changed.chip.startCycles *= factor; });
-  // Of an instruction of a pipe, or of the scalar pipe's other steps.
+  // The step is of an instruction of a pipe, or of the scalar pipe's other steps.
   const auto issue = [&](const char* name, Evidence evidence, bool pipes) {
     step(name, evidence, [pipes](const Tape&, Step& one, double factor) {
       const bool works = one.kind == StepKind::kVector || one.kind == StepKind::kCopy;
