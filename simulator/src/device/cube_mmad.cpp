@@ -66,113 +66,86 @@ struct MmadPlaces {
   Initial initial;
 };
 
-// To 11 bits behind the binary point, ties to the even one or toward zero.
-uint32_t ToHf32(uint32_t bits, bool towardZero) {
-  constexpr uint32_t kDropped = 12, kHalf = 1u << (kDropped - 1);
-  if ((bits & 0x7F800000u) == 0x7F800000u) {
-    return bits;
+CubeForm FormOf(DType dtype, uint8_t bits, const CubeRegisters& registers) {
+  switch (bits) {
+    case 4:
+      return CubeForm::kInt4;
+    case 8:
+      return CubeForm::kInt8;
+    case 16:
+      return dtype == DType::kBf16 ? CubeForm::kBf16 : CubeForm::kHalf;
+    default:
+      return !registers.hf32 || dtype != DType::kFloat ? CubeForm::kFloat
+             : registers.hf32TowardZero                ? CubeForm::kHf32TowardZero
+                                                       : CubeForm::kHf32;
   }
-  const uint32_t odd = towardZero ? 0 : bits >> kDropped & 1;
-  return (bits + kHalf - 1 + odd) & ~((1u << kDropped) - 1);
 }
 
-// The 32 bytes of a row of a fractal as `count` numbers.
-struct Reader {
-  uint8_t bits;
-  bool bf16, hf32, hf32TowardZero;
-
-  void Floats(float* to, const uint8_t* from, uint64_t count) const {
-    if (bits == 32) {
-      for (uint64_t i = 0; i < count; ++i) {
-        uint32_t word;
-        std::memcpy(&word, from + i * sizeof(word), sizeof(word));
-        to[i] = FloatOf(hf32 ? ToHf32(word, hf32TowardZero) : word);
-      }
-      return;
-    }
-    uint16_t words[kCubeBlock / 2];
-    std::memcpy(words, from, sizeof(words));
-    if (!bf16) {
-      CubeLoops().halfToFloat(to, words, count);
-      return;
-    }
-    for (uint64_t i = 0; i < count; ++i) {
-      to[i] = Bf16ToFloat(words[i]);
-    }
-  }
-  void Integers(int8_t* to, const uint8_t* from, uint64_t count) const {
-    for (uint64_t i = 0; i < count; ++i) {
-      if (bits == 8) {
-        to[i] = static_cast<int8_t>(from[i]);
-      } else {
-        const uint8_t nibble = i % 2 == 0 ? from[i / 2] & 15 : from[i / 2] >> 4;
-        to[i] = static_cast<int8_t>(static_cast<int8_t>(nibble << 4) >> 4);
-      }
-    }
-  }
-};
-
-// A and B as row-major matrices; columns of B are filled up with 0 to whole fractals.
-template <typename T, typename Read>
-void Unpack(std::vector<T>* a, std::vector<T>* b, const uint8_t* image, const MmadShape& shape,
-            const MmadPlaces& at, const Read& read) {
-  const uint64_t wide = shape.n1 * kColumns;
-  a->resize(shape.m * shape.k);
-  b->assign(shape.k * wide, 0);
-  T line[kCubeBlock * 2];
-  for (uint64_t step = 0; step < shape.Steps(); ++step) {
-    const uint64_t count = shape.InStep(step);
-    for (uint64_t m = 0; m < shape.m; ++m) {
-      read(a->data() + m * shape.k + step * shape.k0, image + at.a + shape.OfA(m, step), count);
-    }
-    for (uint64_t n = 0; n < shape.n; ++n) {
-      read(line, image + at.b + shape.OfB(step, n), count);
-      for (uint64_t i = 0; i < count; ++i) {
-        (*b)[(step * shape.k0 + i) * wide + n] = line[i];
-      }
+// What C begins with is put into its `columns` columns, 16 behind each other for each row.
+template <typename T>
+void Begin(T* c, const T* old, const T* table, uint64_t rows, uint64_t columns, Initial initial) {
+  for (uint64_t m = 0; m < rows; ++m) {
+    T* const row = c + m * kColumns;
+    if (initial == Initial::kZero) {
+      std::fill_n(row, columns, T{0});
+    } else {
+      const T* const from = initial == Initial::kTable ? table : old + m * kColumns;
+      std::copy_n(from, columns, row);
     }
   }
 }
 
-template <typename C, typename Compute>
-void Accumulate(uint8_t* image, const MmadShape& shape, const MmadPlaces& at,
+template <typename T, typename Read, typename Panels, typename Compute>
+void MultiplyAs(CubeOperands<T>* operands, uint8_t* image, const MmadShape& shape,
+                const MmadPlaces& at, CubeForm form, const Read& read, const Panels& panels,
                 const Compute& compute) {
-  const uint64_t wide = shape.n1 * kColumns;
-  std::vector<C> c;
-  c.assign(shape.m * wide, C{0});
-  for (uint64_t m = 0; at.initial != Initial::kZero && m < shape.m; ++m) {
-    for (uint64_t n = 0; n < shape.n; ++n) {
-      const uint8_t* const from = at.initial == Initial::kTable ? image + at.bias + n * kAccumulator
-                                                                : image + at.c + shape.OfC(m, n);
-      std::memcpy(&c[m * wide + n], from, kAccumulator);
-    }
+  const uint64_t fractal = kFractalRows * shape.k0;
+  const uint64_t fractals = CeilDiv(shape.BytesOfA(), kFractal);
+  operands->a.resize(fractals * fractal);
+  operands->b.resize(shape.Steps() * shape.n1 * fractal);
+  operands->tail.resize(shape.m * kColumns);
+  read(operands->a.data(), image + at.a, fractals, form);
+  panels(operands->b.data(), image + at.b, shape.Steps(), shape.n1, form);
+  T* const c = reinterpret_cast<T*>(image + at.c);
+  const T* const table = reinterpret_cast<const T*>(image + at.bias);
+  CubeProduct product;
+  product.m = shape.m;
+  product.k = shape.k;
+  product.k0 = shape.k0;
+  product.panels = shape.n / kColumns;
+  product.stepA = shape.vector ? shape.k0 : fractal;
+  product.blockA = shape.stepsA * fractal;
+  product.panelB = shape.Steps() * fractal;
+  product.panelC = shape.ColumnStep() / kAccumulator;
+  for (uint64_t panel = 0; panel < product.panels && at.initial != Initial::kOld; ++panel) {
+    Begin(c + panel * product.panelC, c, table + panel * kColumns, shape.m, kColumns, at.initial);
   }
-  compute(c.data(), wide);
-  for (uint64_t m = 0; m < shape.m; ++m) {
-    for (uint64_t n = 0; n < shape.n; n += kColumns) {
-      std::memcpy(image + at.c + shape.OfC(m, n), &c[m * wide + n],
-                  std::min(kColumns, shape.n - n) * kAccumulator);
-    }
-  }
-}
-
-void Multiply(uint8_t* image, const MmadShape& shape, const MmadPlaces& at, const Reader& reader) {
-  if (shape.bits <= 8) {
-    std::vector<int8_t> a, b;
-    Unpack(&a, &b, image, shape, at, [&](int8_t* to, const uint8_t* from, uint64_t count) {
-      reader.Integers(to, from, count);
-    });
-    Accumulate<int32_t>(image, shape, at, [&](int32_t* c, uint64_t wide) {
-      CubeLoops().integers(c, a.data(), b.data(), shape.m, wide, shape.k);
-    });
+  compute(c, operands->a.data(), operands->b.data(), product);
+  // Columns behind the last one stay as they are.
+  const uint64_t rest = shape.n % kColumns, first = product.panels;
+  if (rest == 0) {
     return;
   }
-  std::vector<float> a, b;
-  Unpack(&a, &b, image, shape, at,
-         [&](float* to, const uint8_t* from, uint64_t count) { reader.Floats(to, from, count); });
-  Accumulate<float>(image, shape, at, [&](float* c, uint64_t wide) {
-    CubeLoops().floats(c, a.data(), b.data(), shape.m, wide, shape.k, shape.k0);
-  });
+  T* const tail = operands->tail.data();
+  T* const last = c + first * product.panelC;
+  Begin(tail, last, table + first * kColumns, shape.m, rest, at.initial);
+  product.panels = 1;
+  compute(tail, operands->a.data(), operands->b.data() + first * product.panelB, product);
+  for (uint64_t m = 0; m < shape.m; ++m) {
+    std::copy_n(tail + m * kColumns, rest, last + m * kColumns);
+  }
+}
+
+void Multiply(CubeRegisters* registers, uint8_t* image, const MmadShape& shape,
+              const MmadPlaces& at, CubeForm form) {
+  const CubeTable& loops = CubeLoops();
+  if (shape.bits <= 8) {
+    MultiplyAs(&registers->integers, image, shape, at, form, loops.readIntegers,
+               loops.integerPanels, loops.integers);
+  } else {
+    MultiplyAs(&registers->floats, image, shape, at, form, loops.readFloats, loops.floatPanels,
+               loops.floats);
+  }
 }
 
 // An element of C has a value where its row of A, its column of B and what it begins with have: junk in the tails of fractals plays no part.
@@ -302,8 +275,7 @@ void CubeMmad(const Ub& dst, const Ub& a, const Ub& b, const Ub& bias, const Mma
   }
   const MmadPlaces at{core.UbOffset(dst.addr), core.UbOffset(a.addr), core.UbOffset(b.addr),
                       initial == Initial::kTable ? core.UbOffset(table.addr) : 0, initial};
-  const Reader reader{ctl.bits, a.dtype == DType::kBf16, core.cube.hf32 && a.dtype == DType::kFloat,
-                      core.cube.hf32TowardZero};
+  const CubeForm form = FormOf(a.dtype, ctl.bits, core.cube);
   if (ctl.unitFlag != 0) {
     AwaitUnitFlag(core, true, at.c, shape.BytesOfC());
   }
@@ -326,7 +298,7 @@ void CubeMmad(const Ub& dst, const Ub& a, const Ub& b, const Ub& bias, const Mma
         }
         record.move = [shape, at](uint8_t* image) { Shade(image, shape, at); };
       },
-      [shape, at, reader, image = core.ub] { Multiply(image, shape, at, reader); });
+      [shape, at, form, &core, image = core.ub] { Multiply(&core.cube, image, shape, at, form); });
   if (ctl.unitFlag == 3) {
     PassUnitFlag(core, true, at.c, shape.BytesOfC());
   }

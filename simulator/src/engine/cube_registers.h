@@ -13,6 +13,12 @@ namespace aclsim {
 
 class Core;
 
+// The operands of an Mmad as numbers; the storage is used again by the next one.
+template <typename T>
+struct CubeOperands {
+  std::vector<T> a, b, tail;
+};
+
 struct CubeRegisters {
   std::optional<FmatrixCtl> map;      // SetFmatrix, or the last 3D load
   std::optional<uint64_t> padding;    // SetLoadDataPaddingValue, or the last 3D load
@@ -26,6 +32,8 @@ struct CubeRegisters {
   std::optional<uint64_t> quantWord;  // SetFixpipePreQuantFlag
   uint64_t ndNum = 1, srcNdStride = 0, dstNdStride = 0;  // SetFixpipeNz2ndFlag
   bool ndSet = false;
+  CubeOperands<float> floats;
+  CubeOperands<int32_t> integers;
 };
 
 // One bit for each 512 bytes of L0C by which Mmad and Fixpipe wait for each other. A tile is what one Mmad with unitFlag 3 has flipped.
