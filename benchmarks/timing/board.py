@@ -2,8 +2,8 @@
 """Board experiments with published times, and the launches that follow them.
 
 Times are microseconds. Sources: the Ascend C documentation's best-practice measurements (Add, data
-copy, UB banks, chains of reductions), msKPP's on-board tables (single copies), times of CANN's
-kernels in public benchmark metadata (elementwise).
+copy, UB banks, chains of reductions, products of matrices), msKPP's on-board tables (single
+copies), times of CANN's kernels in public benchmark metadata (elementwise).
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Case:
     kernel: str
     block_dim: int
     parameters: Parameters
-    board: dict[str, float]  # by quantity: task, aiv, vec, scalar, mte2, mte3
+    board: dict[str, float]  # by quantity: task, aiv or aic, scalar, and pipes
     x: int = 0  # bytes
     y: int = 0
     z: int = 0
@@ -59,6 +59,7 @@ class Case:
     fitted: tuple[str, ...] = field(
         default=()
     )  # quantities that constants of the model were fitted to
+    cube: bool = False  # it runs on cube cores
 
 
 def _add(
@@ -616,7 +617,74 @@ def _register_functions() -> list[Case]:
     return cases
 
 
+def _products() -> list[Case]:
+    """Products of 8192 x 8192 half by base blocks, as asc-devkit's best practices describe them.
+
+    24 cores have 4 x 6 parts of C, of which the last column is a third as wide. The rows of the
+    Matmul API have only times of pipes: its scalar code is not that of our kernel.
+    """
+    soc, size = "Ascend910B1", 8192
+    cases = []
+    for name, cores, part, base, steps, board, fitted in (
+        (
+            "0 base 64 x 64, 1 core",
+            1,
+            (512, 512),
+            (64, 64),
+            (1, 1),
+            {"mte2": 582515.828},
+            ("mte2",),
+        ),
+        (
+            "1 base 128 x 256, 1 core",
+            1,
+            (512, 512),
+            (128, 256),
+            (1, 1),
+            {"cube": 81477.188, "mte1": 52003.703, "mte2": 195613.432},
+            ("mte2",),
+        ),
+        (
+            "3 the same, 24 cores",
+            24,
+            (256, 1536),
+            (128, 256),
+            (1, 1),
+            {"cube": 3394.884, "mte1": 2166.824, "mte2": 8616.671},
+            (),
+        ),
+        (
+            "5 many blocks in L1",
+            24,
+            (512, 1536),
+            (128, 256),
+            (8, 4),
+            {"task": 4121.16, "aic": 3670.7, "cube": 3081.664, "mte1": 2538.348, "mte2": 3552.248},
+            (),
+        ),
+    ):
+        m = part[0] * (4 if cores > 1 else 1)
+        n = size if cores > 1 else part[1]
+        at = (*part, *base, *steps)
+        cases.append(
+            Case(
+                "product fp16 8192x8192x8192",
+                name,
+                soc,
+                "product",
+                cores,
+                Parameters(rows=m, columns=n, tile=size, shift=int(steps != (1, 1)), at=at),
+                board,
+                *(2 * rows * columns for rows, columns in ((m, size), (n, size), (m, n))),
+                scale=size / m * size / n,
+                fitted=fitted,
+                cube=True,
+            )
+        )
+    return cases
+
+
 CASES = [
     *(*_adds(), *_copies(), *_banks(), *_chains(), *_curves(), *_elementwise(), *_cycle_model()),
-    *(*_quantiser(), *_polar(), *_register_functions()),
+    *(*_quantiser(), *_polar(), *_register_functions(), *_products()),
 ]

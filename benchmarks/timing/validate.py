@@ -39,6 +39,7 @@ HOLD = 0.9  # of the stated ranges, of each source
 ALIKE = 0.02  # two times that differ by less rank nothing
 SOURCES = {
     "910B": ("kernels.cpp",),
+    "910B cube": ("cube_kernels.cpp",),
     "950": ("kernels.cpp", "register_kernels.cpp"),
 }
 MACROS = {"910B": ("2201", "220"), "950": ("3510", "310")}
@@ -91,12 +92,13 @@ class Runner:
         self.buffers: dict[int, Buffer] = {}
         device.set_option("mode", "fast")
 
-    def library(self, soc: str) -> c.CDLL:
-        """The kernels, compiled for the SoC's architecture."""
-        family = next(name for name in MACROS if name in soc)
+    def library(self, case: Case) -> c.CDLL:
+        """The kernels for the case's architecture and cores."""
+        soc_family = next(name for name in MACROS if name in case.soc)
+        family = f"{soc_family} cube" if case.cube else soc_family
         if family not in self.kernels:
-            arch, cce = MACROS[family]
-            target = self.folder / f"kernels_{arch}.so"
+            arch, cce = MACROS[soc_family]
+            target = self.folder / f"kernels_{family.replace(' ', '_')}.so"
             sources = [str(HERE / name) for name in SOURCES[family]]
             if family in cycle_model.SOC:
                 generated = self.folder / "cycle_model.cpp"
@@ -105,6 +107,7 @@ class Runner:
                 sources.append(str(generated))
             command = ["g++", "-std=c++17", "-fPIC", "-shared", "-O1", "-fno-omit-frame-pointer"]
             command += [f"-D__NPU_ARCH__={arch}", f"-D__CCE_AICORE__={cce}"]
+            command += ["-D__DAV_C220_CUBE__"] if case.cube else []
             command += [
                 f"-I{self.toolkit.include_dirs[0]}",
                 f"-I{HERE}",
@@ -135,7 +138,7 @@ class Runner:
         addresses = [self.block(slot, size + offset) + offset for slot, size in enumerate(sizes)]
         addresses[3] -= offset
         self.buffers[3].write(packed)
-        entry = c.cast(getattr(self.library(case.soc), case.kernel), c.c_void_p)
+        entry = c.cast(getattr(self.library(case), case.kernel), c.c_void_p)
         self.device.clear_profiles()
         self.device.set_option("profile", "on")
         libraries = self.device.libraries
@@ -167,7 +170,9 @@ class Runner:
         begin = found["kernelStart"] / mhz
         took = {"aiv": mean("cycles") - mean("start"), "scalar": mean("scalar")}
         took = {name: begin + (value - begin) * case.scale for name, value in took.items()}
-        took |= {pipe: mean(pipe) * case.scale for pipe in ("vec", "mte2", "mte3")}
+        took["aic"] = took["aiv"]
+        pipes = ("vec", "mte2", "mte3", "mte1", "cube", "fixpipe")
+        took |= {pipe: mean(pipe) * case.scale for pipe in pipes if pipe in cores[0]}
         # Behind the kernel's start, as its own clock has it; and without the launch, as a cycle
         # model has it.
         took["inside"] = (mean("cycles") - mean("start") - begin) * case.scale
@@ -233,7 +238,7 @@ def variants(rows: list[Row]) -> list[list[Row]]:
         if row.whole or row.quantity == "vec":
             found = groups.setdefault((row.case.soc, row.case.group, row.quantity), [])
             found.append(row)
-    alike = ("add", "copy", "banks", "blocks", "100 x", "gelu", "softmax", "quantiser")
+    alike = ("add", "copy", "product", "banks", "blocks", "100 x", "gelu", "softmax", "quantiser")
     return [
         found
         for (_, group, _), found in groups.items()

@@ -25,7 +25,7 @@ COPY_FIELDS = ("readLatency", "missLatency", "writeLatency", "leastCycles", "win
 COPY_FACTORS = (
     *("unaligned", "alignment", "sameLine", "requestBytes"),
     *("writeBack", "earlyWriteBack", "smallCopy"),
-    *("ubBlock", "lineTurn", "atomicTurn", "besideVector"),
+    *("ubBlock", "l1Row", "lineTurn", "atomicTurn", "besideVector"),
 )
 CURVES = ("readHit", "readMiss", "write")
 MOST_INSTRUCTIONS = 40

@@ -33,7 +33,7 @@ struct CopyRow {
   double readLatency, missLatency, writeLatency, leastCycles, window, unaligned;
   uint64_t alignment;
   double sameLine, requestBytes, writeBack, earlyWriteBack, smallCopy;
-  double ubBlock, lineTurn, atomicTurn, besideVector;
+  double ubBlock, l1Row, lineTurn, atomicTurn, besideVector;
   CopyLaw::Curve readHit, readMiss, write;
   Evidence evidence;
 };
@@ -79,6 +79,7 @@ constexpr CopyField kCopyFields[] = {
     {"earlyWriteBack", &CopyLaw::earlyWriteBack},
     {"smallCopy", &CopyLaw::smallCopy},
     {"ubBlock", &CopyLaw::ubBlock},
+    {"l1Row", &CopyLaw::l1Row},
     {"lineTurn", &CopyLaw::lineTurn},
     {"atomicTurn", &CopyLaw::atomicTurn},
     {"besideVector", &CopyLaw::besideVector},
@@ -256,8 +257,9 @@ const CopyLaw& CopyLawOf(const Soc& soc) {
       made[row.arch] = {row.readLatency,  row.missLatency, row.writeLatency,   row.leastCycles,
                         row.window,       row.unaligned,   row.alignment,      row.sameLine,
                         row.requestBytes, row.writeBack,   row.earlyWriteBack, row.smallCopy,
-                        row.ubBlock,      row.lineTurn,    row.atomicTurn,     row.besideVector,
-                        row.readHit,      row.readMiss,    row.write,          row.evidence};
+                        row.ubBlock,      row.l1Row,       row.lineTurn,       row.atomicTurn,
+                        row.besideVector, row.readHit,     row.readMiss,       row.write,
+                        row.evidence};
     }
     for (const ArchRow& row : kArchs) {
       CopyLaw& law = made.try_emplace(row.arch, made.at(kMeasuredArch)).first->second;

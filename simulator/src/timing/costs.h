@@ -63,6 +63,7 @@ struct CopyLaw {
   double smallCopy = 0;       // share by which copies of 8 KiB and less take more of memory's time
   double ubBlock =
       0;  // cycles of a block of UB, of the first 512 bytes of each block that a copy takes
+  double l1Row = 0;       // cycles that a block of a copy to L1 takes besides its bytes
   double lineTurn = 0;    // cycles in which a line of L2 takes the bytes of one copy only
   double atomicTurn = 0;  // the same of a copy that adds to it
   double besideVector =

@@ -384,7 +384,8 @@ void TapeObserver::AddCopy(const Core& core, const Record& record) {
     if (access.InGm()) {
       const bool write = access.use == Use::kWrite;
       tape_->copies.push_back({access.addr, access.bytes, access.repeat, access.repStride, write,
-                               core.BypassesL2(access.addr, write), record.atomic});
+                               core.BypassesL2(access.addr, write), record.atomic,
+                               core.kind == CoreKind::kCube && !write});
       if (write) {
         Works();
       }

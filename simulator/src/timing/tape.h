@@ -65,6 +65,7 @@ struct GmCopy {
   bool write = false;
   bool bypass = false;  // does not stay in L2
   bool atomic = false;
+  bool toL1 = false;
 };
 
 // Bytes of GM that a core has written. Numbers count those of a launch, in the order in which the host made them.
