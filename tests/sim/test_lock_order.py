@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""host/lock.h: a thread that takes locks out of their order ends the process, with both names."""
+"""host/lock.h: a thread that takes locks out of their order ends the process, with both names. A
+fault of an operator's code under a lock ends it, too (host/crash.h).
+"""
 
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 from pathlib import Path
 
@@ -43,3 +46,21 @@ def test_other_builds_have_plain_mutexes(tmp_path: Path) -> None:
         "static_assert(std::is_same_v<aclsim::Condition, std::condition_variable>);\n"
     )
     subprocess.run([*COMMAND[:6], f"-I{SOURCES}", "-fsyntax-only", str(check)], check=True)
+
+
+@pytest.mark.parametrize("where", ["outside", "before", "inside", "twice"])
+def test_a_fault_under_a_lock_ends_the_process(toolkit: Path, tmp_path: Path, where: str) -> None:
+    """Else whoever wants the lock next would wait for ever. The allocator has one as well."""
+    libraries = toolkit / "lib64"
+    command = [*COMMAND[:6], f"-I{SOURCES}", str(PROGRAM.with_name("fault_under_lock.cpp"))]
+    command += [f"-L{libraries}", f"-Wl,-rpath,{libraries}", "-lascendcl"]
+    program = compile_once(tmp_path, "fault_under_lock", command)
+    done = subprocess.run([program, where], capture_output=True, text=True, check=False, timeout=60)
+    if where == "inside":
+        assert done.returncode == -signal.SIGSEGV and not done.stdout
+        assert "the fault came under a lock, and ends the process. Next: " in done.stderr
+    elif where == "twice":
+        assert done.returncode != 0 and not done.stdout, done.stderr
+    else:
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout == "SIGSEGV at address 0x8\n" * 2

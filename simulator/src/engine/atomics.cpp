@@ -8,6 +8,7 @@
 #include "engine/core.h"
 #include "engine/dtypes.h"
 #include "engine/meeting.h"
+#include "host/crash.h"
 #include "host/fork.h"
 #include "host/lock.h"
 
@@ -81,6 +82,7 @@ void Apply(const AtomicWrite& write) {
 }  // namespace
 
 void ApplyAtomics(const std::vector<AtomicWrite>& writes) {
+  const HoldsLocks holds;
   const std::lock_guard lock(*settleMutex);
   for (const AtomicWrite& write : writes) {
     Apply(write);
@@ -92,6 +94,7 @@ void Core::StoreGm(uint8_t* dst, const uint8_t* src, uint64_t bytes, AtomicState
 }
 
 void SettleAtomics(std::vector<AtomicWrite>* writes, const uint8_t* begin, uint64_t bytes) {
+  const HoldsLocks holds;
   const std::lock_guard lock(*settleMutex);
   for (AtomicWrite& write : *writes) {
     if (write.dst < begin + bytes && begin < write.dst + write.data.size()) {

@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "engine/options.h"
+#include "host/crash.h"
 #include "host/host_threads.h"
 
 namespace aclsim {
@@ -49,6 +50,8 @@ class InMeeting {
 
  private:
   Core& core_;
+  // Words and atomic copies are in memory that a program may free meanwhile.
+  const HoldsLocks holdsLocks_;
 };
 
 }  // namespace
@@ -496,6 +499,7 @@ CoreAside& Meeting::Aside(const Core& core) { return asides_[core.index]; }
 
 uint32_t Meeting::NoteStore(const Core& core, uint64_t address, uint64_t bytes) {
   constexpr uint64_t kWord = 4;
+  const HoldsLocks holds;
   const std::lock_guard lock(wordMutex_);
   const uint32_t number = wordStores_.load(std::memory_order_relaxed) + 1;
   for (uint64_t at = address / kWord; at * kWord < address + bytes; ++at) {
@@ -510,6 +514,7 @@ uint32_t Meeting::NoteStore(const Core& core, uint64_t address, uint64_t bytes) 
 
 Meeting::Word Meeting::LastStore(uint64_t address, uint32_t bytes) {
   constexpr uint64_t kWord = 4;
+  const HoldsLocks holds;
   const std::lock_guard lock(wordMutex_);
   const auto found = words_.find(address / kWord);
   if (found == words_.end() || bytes > found->second.old.size()) {

@@ -46,6 +46,7 @@ struct Frame {
   ThreadProgress* progress;    // null: the watchdog leaves it alone
   const unsigned char* guard;  // between the code of others and this; null before it runs
   size_t overrun;
+  int holdsLocks;  // as below, before it runs
 };
 
 struct sigaction previous[std::size(kSignals)];
@@ -55,6 +56,8 @@ std::atomic<ExplainSignal> explainSignal{nullptr};
 // A signal in code of others continues here; null outside of that. initial-exec: a first access from the
 // handler must not allocate.
 thread_local Frame* volatile current __attribute__((tls_model("initial-exec"))) = nullptr;
+// How many HoldsLocks the thread has.
+thread_local volatile int holdsLocks __attribute__((tls_model("initial-exec"))) = 0;
 
 void* ProgramCounter(const void* context) {
   const auto& machine = static_cast<const ucontext_t*>(context)->uc_mcontext;
@@ -87,23 +90,35 @@ size_t Overrun(const unsigned char* guard) {
   return bytes;
 }
 
+template <size_t kSize>
+void Say(const char (&text)[kSize]) {
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text, kSize - 1);
+}
+
 bool IsBeyondGuard(size_t overrun) {
   if (overrun + kBrim <= kGuardBytes) {
     return false;
   }
-  constexpr char kText[] =
-      "aclgrad: code of an operator has written far past the end of a local array: the stack of "
-      "its callers is gone, "
-      "and with it the process. Next: build it with -fsanitize=address, or look at the arrays that "
-      "its sizes index\n";
-  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, kText, sizeof(kText) - 1);
+  Say("aclgrad: code of an operator has written far past the end of a local array: the stack of "
+      "its callers is gone, and with it the process. Next: build it with -fsanitize=address, or "
+      "look at the arrays that its sizes index\n");
   return true;
 }
 
-// Keeps what Crash tells. False: the heap is damaged, and its lock may be taken, or the stack; nothing could go on.
+bool IsUnderLock(const Frame& frame) {
+  if (holdsLocks == frame.holdsLocks) {
+    return false;
+  }
+  Say("aclgrad: code of an operator has called the simulator with memory that is not there, or has "
+      "damaged the simulator's own: the fault came under a lock, and ends the process. Next: build "
+      "the operator with -fsanitize=address, or run it under gdb\n");
+  return true;
+}
+
+// Keeps what Crash tells. False: the heap is damaged, and its lock may be taken, or the stack, or another lock is taken; nothing could go on.
 bool Keep(Frame* frame, const siginfo_t* info, const void* context) {
   frame->overrun = Overrun(frame->guard);
-  if (IsBeyondGuard(frame->overrun)) {
+  if (IsBeyondGuard(frame->overrun) || IsUnderLock(*frame)) {
     return false;
   }
   frame->signal = info->si_signo;
@@ -325,6 +340,7 @@ std::optional<Crash> RunForeign(const void* library, void (*call)(const void*), 
   Frame frame;
   frame.guard = nullptr;
   frame.overrun = 0;
+  frame.holdsLocks = holdsLocks;
   frame.progress = library != nullptr ? &ThreadProgress::OfThread() : nullptr;
   const Watched watched(frame.progress, library);
   Frame* const outer = current;
@@ -348,6 +364,9 @@ std::optional<Crash> RunForeign(const void* library, void (*call)(const void*), 
   }
   return std::nullopt;
 }
+
+HoldsLocks::HoldsLocks() { holdsLocks = holdsLocks + 1; }
+HoldsLocks::~HoldsLocks() { holdsLocks = holdsLocks - 1; }
 
 void SetMendFault(MendFault mend) { mendFault = mend; }
 

@@ -35,13 +35,23 @@ std::optional<Crash> RunForeign(const void* library, void (*call)(const void* co
                                 const void* code);
 
 // Runs code. A SIGSEGV, SIGBUS, SIGFPE, SIGILL or SIGABRT in it ends it, without destroying its locals,
-// unless it comes from malloc or free: a damaged heap ends the process, as does a stack that is damaged further up than a
-// page. Exceptions pass. library: any
+// unless it comes from malloc or free, or under HoldsLocks: these end the process, as does a stack that is damaged
+// further up than a page. Exceptions pass. library: any
 // address in the library of what it runs, which the watchdog may then end; null: it may not.
 template <typename Code>
 std::optional<Crash> RunForeign(const void* library, const Code& code) {
   return RunForeign(library, [](const void* self) { (*static_cast<const Code*>(self))(); }, &code);
 }
+
+// While one lives, the thread holds locks that others may wait for. A fault of other people's code then ends the process: nobody would
+// let go of them.
+class HoldsLocks {
+ public:
+  HoldsLocks();
+  ~HoldsLocks();
+  HoldsLocks(const HoldsLocks&) = delete;
+  HoldsLocks& operator=(const HoldsLocks&) = delete;
+};
 
 // Asked, in the handler, of a signal outside of RunForeign. True: it has said what there is to say, and
 // the signal comes again for whoever handled it before.
