@@ -153,6 +153,29 @@ def test_errors_are_sticky(
     acl.ok("aclrtDestroyStream", bad)
 
 
+def test_a_kernel_may_throw_anything(acl: Acl, kernels: ctypes.CDLL) -> None:
+    """What is no std::exception is the launch's failure, too, and not the process's end."""
+    stream = acl.pointer("aclrtCreateStream")
+    assert launch(acl, kernels, "acl_test_throw", [acl.malloc(1)], stream) == 0
+    text = acl.fails(RT_VECTOR_CORE_EXCEPTION, "aclrtSynchronizeStream", stream)
+    assert "acl_test_throw" in text and "int" in text
+    acl.ok("aclrtDestroyStream", stream)
+
+
+def test_kernels_take_up_to_48_arguments(acl: Acl, kernels: ctypes.CDLL) -> None:
+    """All are passed, whatever the kernel declares; one more is refused before it runs."""
+    stream = acl.pointer("aclrtCreateStream")
+    byte = acl.malloc(1)
+    acl.write(byte, b"\x00")
+    assert launch(acl, kernels, "acl_test_increment", [byte] * 48, stream) == 0
+    acl.ok("aclrtSynchronizeStream", stream)
+    assert launch(acl, kernels, "acl_test_increment", [byte] * 49, stream) == 0
+    text = acl.fails(RT_VECTOR_CORE_EXCEPTION, "aclrtSynchronizeStream", stream)
+    assert "49 arguments, at most 48" in text
+    assert acl.read(byte, 1) == b"\x01"
+    acl.ok("aclrtDestroyStream", stream)
+
+
 def test_a_block_freed_under_a_stream_is_named(acl: Acl, kernels: ctypes.CDLL) -> None:
     """The kernel was issued before the free and runs after it."""
     for task in ("kernel", "copy", "fill"):

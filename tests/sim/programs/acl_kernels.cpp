@@ -31,3 +31,4 @@ extern "C" void acl_test_slow_copy(uint8_t* from, uint8_t* to) {
 }
 
 extern "C" void acl_test_fail(uint8_t*) { throw std::runtime_error("planted failure"); }
+extern "C" void acl_test_throw(uint8_t*) { throw 1; }
