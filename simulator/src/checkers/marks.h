@@ -172,8 +172,17 @@ class Marks {
     if (begin >= end || most_[group] <= most) {
       return most;
     }
-    return alike_[group] ? most_[group]
-                         : std::max(most, MostOf(each_.get() + begin, each_.get() + end));
+    if (alike_[group]) {
+      return most_[group];
+    }
+    const T found = MostOf(each_.get() + begin, each_.get() + end);
+    if constexpr (!kRising) {
+      if (found == 0 && end - begin == kGroup) {  // set in parts: the next look need not read it
+        alike_[group] = true;
+        most_[group] = 0;
+      }
+    }
+    return std::max(most, found);
   }
 
   void SetPlaces(size_t begin, size_t end, T value) {
@@ -219,9 +228,10 @@ class Marks {
     }
   }
 
-  std::vector<uint8_t> alike_;  // by group: all places have most_, and each_ says nothing
-  std::vector<T> most_;         // no place of the group has more
-  std::vector<T> mostOfMany_;   // where values rise: none of kMany groups
+  // A look notes what it finds, which changes no place.
+  mutable std::vector<uint8_t> alike_;  // by group: all places have most_, and each_ says nothing
+  mutable std::vector<T> most_;         // no place of the group has more
+  std::vector<T> mostOfMany_;           // where values rise: none of kMany groups
   std::unique_ptr<T[]> each_;
   std::array<Recent, kRecent> recent_{};  // where values rise: what was set last
   size_t sets_ = kRecent;
