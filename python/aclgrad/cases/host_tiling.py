@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import ctypes as c
-import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -15,7 +13,7 @@ from aclgrad.running import operator_call
 from aclgrad.running.isolation import first_reason, isolated
 from aclgrad.running.operand_words import given_or_zero, parse_attrs
 from aclgrad.runtime import open_device
-from aclgrad.runtime.library import TensorDescC
+from aclgrad.runtime.host_functions import HostTensor, run_tiling
 from aclgrad.spec import dtypes
 from aclgrad.spec.definition import Definition
 from aclgrad.testing.user_data import parse_shape
@@ -108,29 +106,17 @@ def _run(
     device.set_option("soc", soc)
     op = subject.op
     kinds = [dtypes.by_label(name.removeprefix("DT_")) for name in row]
-    keep: list[Any] = []
     try:
         outputs = _outputs(subject, device, inputs, kinds, attrs)
-        described = [
-            None if item is None else (item[0], kind)
+        described: list[list[HostTensor]] = [
+            [] if item is None else [(item[0], kind, None)]
             for item, kind in zip(inputs, kinds, strict=False)
         ]
-        values = given_or_zero(op.attrs, attrs)
-        text = c.create_string_buffer(1 << 20)
-        function = device.libraries.nnopbase.aclsimRunTiling
-        function.restype = c.c_int32
-        code = function(
-            op.type.encode(),
-            *_descs(described, keep),
-            *_descs(outputs, keep),
-            *operator_call.attrs_c(op, values, keep),
-            text,
-            c.c_size_t(len(text)),
+        return run_tiling(
+            device.libraries, op.type, described, outputs, op.attrs, given_or_zero(op.attrs, attrs)
         )
-        device.libraries.check(code, "aclsimRunTiling")
     except Exception as error:
         return {"error": first_reason(str(error))}
-    return dict(json.loads(text.value))
 
 
 def _outputs(
@@ -139,7 +125,7 @@ def _outputs(
     inputs: Sequence[Described | None],
     kinds: Sequence[dtypes.DType],
     attrs: Mapping[str, Any],
-) -> list[Described | None]:
+) -> list[list[HostTensor]]:
     import numpy as np
 
     op = subject.op
@@ -153,17 +139,6 @@ def _outputs(
         device, subject.builder.host_library, op, arrays, attrs, [1] * len(op.outputs)
     )
     return [
-        (param[0][0], kind) for param, kind in zip(shapes, kinds[len(op.inputs) :], strict=True)
+        [(param[0][0], kind, None)]
+        for param, kind in zip(shapes, kinds[len(op.inputs) :], strict=True)
     ]
-
-
-def _descs(items: Sequence[Described | None], keep: list[Any]) -> tuple[Any, Any]:
-    array = (TensorDescC * max(len(items), 1))()
-    for slot, item in zip(array, items, strict=False):
-        if item is None:
-            slot.dtype = -1
-            continue
-        dims = (c.c_int64 * max(len(item[0]), 1))(*item[0])
-        keep.append(dims)
-        slot.dims, slot.rank, slot.dtype = dims, len(item[0]), item[1].acl
-    return array, c.c_size_t(len(items))

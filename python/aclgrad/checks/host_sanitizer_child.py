@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes as c
 import dataclasses
 import json
 import os
@@ -24,7 +23,7 @@ from aclgrad.running import operator_call
 from aclgrad.running.operand_words import given_or_zero
 from aclgrad.runtime import open_device
 from aclgrad.runtime.device import Device
-from aclgrad.runtime.library import TensorDescC
+from aclgrad.runtime.host_functions import HostTensor, run_tiling
 from aclgrad.spec import dtypes
 from aclgrad.spec.definition import Definition, parse
 
@@ -48,7 +47,6 @@ def main(asked: Path, answers: Path) -> None:
 
 
 def _run(device: Device, op: Definition, library: Path, case: Mapping[str, Any]) -> None:
-    keep: list[Any] = []
     kinds = [dtypes.by_label(name.removeprefix("DT_")) for name in case["row"]]
     count = len(op.inputs)
     arrays = [[_array(tensor) for tensor in param] for param in case["inputs"]]
@@ -60,27 +58,19 @@ def _run(device: Device, op: Definition, library: Path, case: Mapping[str, Any])
     shapes: Sequence[Sequence[tuple[tuple[int, ...], int]]] = []
     if op.outputs:
         shapes = operator_call.infer(device, library, op, arrays, case["attrs"], counts)
-    inputs = [[(a.shape, dtypes.of_array(a.dtype).acl, a) for a in param] for param in arrays]
-    outputs = [
-        [(shape, kind.acl, None) for shape, _ in param]
-        for param, kind in zip(shapes, kinds[count:], strict=False)
-    ]
-    values = given_or_zero(op.attrs, case["attrs"])
     reads = {*op.tiling_reads} | {
         index for index, item in enumerate(op.inputs) if item.value_depend
     }
-    text = c.create_string_buffer(1 << 20)
-    function = device.libraries.nnopbase.aclsimRunTilingOn
-    function.restype = c.c_int32
-    code = function(
-        op.type.encode(),
-        *_tensors(inputs, keep, reads),
-        *_tensors(outputs, keep, set()),
-        *operator_call.attrs_c(op, values, keep),
-        text,
-        c.c_size_t(len(text)),
-    )
-    device.libraries.check(code, "aclsimRunTilingOn")
+    inputs: list[list[HostTensor]] = [
+        [(a.shape, dtypes.of_array(a.dtype), a if index in reads else None) for a in param]
+        for index, param in enumerate(arrays)
+    ]
+    outputs: list[list[HostTensor]] = [
+        [(shape, kind, None) for shape, _ in param]
+        for param, kind in zip(shapes, kinds[count:], strict=False)
+    ]
+    values = given_or_zero(op.attrs, case["attrs"])
+    run_tiling(device.libraries, op.type, inputs, outputs, op.attrs, values)
 
 
 def _array(tensor: Mapping[str, Any]) -> np.ndarray[Any, Any]:
@@ -88,23 +78,6 @@ def _array(tensor: Mapping[str, Any]) -> np.ndarray[Any, Any]:
     if tensor["values"] is None:
         return np.broadcast_to(np.zeros((), numpy), tensor["shape"])
     return np.array(tensor["values"]).astype(numpy).reshape(tensor["shape"])
-
-
-def _tensors(
-    params: Sequence[Sequence[tuple[tuple[int, ...], int, Any]]], keep: list[Any], reads: set[int]
-) -> tuple[Any, Any, Any]:
-    flat = []
-    for index, param in enumerate(params):
-        for shape, dtype, array in param:
-            dims = (c.c_int64 * max(len(shape), 1))(*shape)
-            data = None
-            if index in reads and array is not None:
-                keep.append(whole := np.ascontiguousarray(array))
-                data = whole.ctypes.data
-            keep.append(dims)
-            flat.append(operator_call.HostTensorC(TensorDescC(dims, len(shape), dtype), data))
-    counts = (c.c_uint64 * max(len(params), 1))(*map(len, params))
-    return (operator_call.HostTensorC * max(len(flat), 1))(*flat), counts, c.c_size_t(len(params))
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import ctypes as c
 import itertools
-import json
 import math
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -37,18 +36,12 @@ from aclgrad.running.tensor_handles import Call
 from aclgrad.runtime import open_device as open_sim
 from aclgrad.runtime import packages
 from aclgrad.runtime.device import Device
-from aclgrad.runtime.library import AttrC, TensorDescC
+from aclgrad.runtime.host_functions import HostTensor, infer_shape
 from aclgrad.runtime.memory import Buffer, Tensor
 from aclgrad.spec import dtypes
 from aclgrad.spec.definition import Definition
 from aclgrad.spec.naming import snake_case
 from aclgrad.spec.soc import DEFAULT_SOC, family_of
-
-
-class HostTensorC(c.Structure):
-    """The simulator's aclsimHostTensor."""
-
-    _fields_ = [("desc", TensorDescC), ("data", c.c_void_p)]  # noqa: RUF012
 
 
 @dataclass(frozen=True)
@@ -90,66 +83,19 @@ def infer(
             " 2x8:fp32"
         )
     device.libraries.call("aclrtSetDevice", 0)
-    keep: list[Any] = []
-    tensors: list[HostTensorC] = []
-    for index, (param, item) in enumerate(zip(inputs, op.inputs, strict=True)):
-        for array in param:
-            dims = (c.c_int64 * max(array.ndim, 1))(*array.shape)
-            keep.append(dims)
-            desc = TensorDescC(dims, array.ndim, dtypes.of_array(array.dtype).acl)
-            data = None
-            if item.value_depend or index in op.inference_reads:
-                keep.append(whole := np.ascontiguousarray(array))
-                data = whole.ctypes.data
-            tensors.append(HostTensorC(desc, data))
-    text = c.create_string_buffer(1 << 20)
-    with packages.first(packages.root_of(host)):
-        code = device.libraries.nnopbase.aclsimInferShape(
-            op.type.encode(),
-            (HostTensorC * max(len(tensors), 1))(*tensors),
-            (c.c_uint64 * max(len(inputs), 1))(*map(len, inputs)),
-            c.c_size_t(len(inputs)),
-            (c.c_uint64 * max(len(counts), 1))(*counts),
-            c.c_size_t(len(counts)),
-            *attrs_c(op, attrs, keep),
-            text,
-            c.c_size_t(len(text)),
-        )
-    device.libraries.check(code, f"shape inference of {op.type}")
-    return [
-        [(tuple(item["shape"]), item["dtype"]) for item in param]
-        for param in json.loads(text.value)
+    tensors: list[list[HostTensor]] = [
+        [
+            (
+                array.shape,
+                dtypes.of_array(array.dtype),
+                array if item.value_depend or index in op.inference_reads else None,
+            )
+            for array in param
+        ]
+        for index, (param, item) in enumerate(zip(inputs, op.inputs, strict=True))
     ]
-
-
-def attrs_c(op: Definition, attrs: Mapping[str, Any], keep: list[Any]) -> tuple[Any, Any]:
-    """Attributes as the simulator's C interface takes them; ``keep`` holds what they point to."""
-    values = []
-    for attr in op.attrs:
-        value = attrs[attr.name]
-        if value is None:
-            break  # from here on inference sees the definition's defaults
-        values.append(_attr_c(attr.kind, value, keep))
-    return (AttrC * max(len(values), 1))(*values), c.c_size_t(len(values))
-
-
-def _attr_c(kind: str, value: Any, keep: list[Any]) -> AttrC:
-    if kind == "String":
-        return AttrC(3, 0, 0.0, value.encode(), None, 0)
-    if kind == "ListFloat":
-        reals = (c.c_double * max(len(value), 1))(*value)
-        keep.append(reals)
-        return AttrC(6, 0, 0.0, None, None, len(value), reals)
-    if kind in ("ListInt", "ListBool", "ListListInt"):
-        flat = value
-        if kind == "ListListInt":
-            flat = [number for inner in value for number in (len(inner), *inner)]
-        data = (c.c_int64 * max(len(flat), 1))(*map(int, flat))
-        keep.append(data)
-        code = {"ListInt": 4, "ListBool": 5, "ListListInt": 7}[kind]
-        return AttrC(code, 0, 0.0, None, data, len(flat))
-    code = {"Int": 0, "Float": 1, "Bool": 2}[kind]
-    return AttrC(code, int(value) if code != 1 else 0, float(value), None, None, 0)
+    with packages.first(packages.root_of(host)):
+        return infer_shape(device.libraries, op.type, tensors, counts, op.attrs, attrs)
 
 
 def main_of(ops: Sequence[Definition], sources: Sources) -> Definition:

@@ -16,7 +16,9 @@ from numpy.typing import NDArray
 
 from aclgrad.errors import AclnnError, ToolkitError
 from aclgrad.findings import Finding, parse
-from aclgrad.runtime.library import AttrC, LaunchStats, Libraries, TensorDescC
+from aclgrad.runtime.host_functions import HostTensor, run_tiling
+from aclgrad.runtime.library import LaunchStats, Libraries
+from aclgrad.spec.arguments import KernelTensor
 from aclgrad.spec.call import AttrValue
 from aclgrad.spec.dtypes import DType
 from aclgrad.spec.op_spec import OpSpec
@@ -193,51 +195,16 @@ class SimulatorCalls:
         attrs: Mapping[str, AttrValue],
     ) -> dict[str, Any]:
         """Run the operator's tiling function alone. Only the simulator can."""
-        function = self.libraries.optional(self.libraries.nnopbase, "aclsimRunTiling")
-        if function is None:
-            raise ToolkitError("tiling: only the simulator runs it alone. Next: use --device sim")
-        function.restype = c.c_int32
-        keep: list[Any] = []  # what the structs point to
+        own = {arg.name: arg.dtypes for arg in spec.tensors}
 
-        def descs(items: Sequence[Any]) -> Any:
-            array = (TensorDescC * len(items))()
-            by_name = {arg.name: arg for arg in spec.tensors}
-            for slot, item in zip(array, items, strict=True):
-                shape = list(shapes[item.arg])
-                dims = (c.c_int64 * max(len(shape), 1))(*shape)
-                keep.append(dims)
-                own = by_name[item.arg].dtypes
-                slot.dims = dims
-                slot.rank = len(shape)
-                slot.dtype = (own[0] if own else dtype).acl
-            return array
+        def described(items: Sequence[KernelTensor]) -> list[list[HostTensor]]:
+            return [[(shapes[item.arg], (own[item.arg] or (dtype,))[0], None)] for item in items]
 
-        def attr(item: Any) -> AttrC:
-            value = attrs[item.arg]
-            if item.type == "ListInt":
-                values = (c.c_int64 * 1)(int(value))
-                keep.append(values)
-                return AttrC(4, 0, 0.0, None, values, 1)
-            if item.type == "String":
-                text = dict(enumerate(item.choices)).get(int(value), item.default).encode()
-                return AttrC(3, 0, 0.0, text, None, 0)
-            kind = {"Int": 0, "Float": 1, "Bool": 2}[item.type]
-            return AttrC(kind, int(value) if kind != 1 else 0, float(value), None, None, 0)
-
-        inputs, outputs = descs(spec.inputs), descs(spec.outputs)
-        attributes = (AttrC * max(len(spec.attrs), 1))(*map(attr, spec.attrs))
-        text = c.create_string_buffer(1 << 20)
-        code = function(
-            spec.op_type.encode(),
-            inputs,
-            c.c_size_t(len(inputs)),
-            outputs,
-            c.c_size_t(len(outputs)),
-            attributes,
-            c.c_size_t(len(spec.attrs)),
-            text,
-            c.c_size_t(len(text)),
+        return run_tiling(
+            self.libraries,
+            spec.op_type,
+            described(spec.inputs),
+            described(spec.outputs),
+            spec.attr_defs,
+            spec.kernel_values(attrs),
         )
-        self.libraries.check(code, "aclsimRunTiling")
-        plan: dict[str, Any] = json.loads(text.value)
-        return plan

@@ -189,17 +189,21 @@ class OpSpec:
             params(self.inputs, 0),
             params(self.outputs, len(self.inputs)),
             op_type or self.op_type,
-            tuple(
-                AttrDef(attr.name, attr.type, default=self._default(attr)) for attr in self.attrs
-            ),
+            self.attr_defs,
             socs=tuple(self.kernels),
         )
 
-    def _default(self, attr: KernelAttr) -> Default:
-        value = self.defaults()[attr.arg]
-        if attr.choices:
-            return dict(enumerate(attr.choices)).get(int(value), attr.default)
-        return [value] if attr.type.startswith("List") else value
+    @cached_property
+    def attr_defs(self) -> tuple[AttrDef, ...]:
+        """Attributes of the OpDef."""
+        values = self.kernel_values(self.defaults())
+        return tuple(
+            AttrDef(attr.name, attr.type, default=values[attr.name]) for attr in self.attrs
+        )
+
+    def kernel_values(self, attrs: Mapping[str, AttrValue]) -> dict[str, Default]:
+        """What the attributes of the OpDef are, by those of the C function."""
+        return {attr.name: _kernel_value(attr, attrs[attr.arg]) for attr in self.attrs}
 
     @cached_property
     def kernel_dtypes(self) -> tuple[DType, ...]:
@@ -325,6 +329,12 @@ class OpSpec:
     def defaults(self) -> dict[str, AttrValue]:
         """Return the default of every attribute."""
         return {attr.name: attr.default for attr in self.attr_args}
+
+
+def _kernel_value(attr: KernelAttr, value: AttrValue) -> Default:
+    if attr.choices:
+        return dict(enumerate(attr.choices)).get(int(value), attr.default)
+    return [value] if attr.type.startswith("List") else value
 
 
 def _named(part: object) -> set[str]:
