@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from aclgrad.cases.case_runs import Subject
     from aclgrad.cases.grid import ProjectCase
+    from aclgrad.cases.project_operator import ProjectOperator
     from aclgrad.testing.run import Outcome
 
 _SUFFIX = "_golden.py"
@@ -65,7 +65,7 @@ class GoldenModule(pytest.File):
 class CaseTest(pytest.Item):
     """One case of a golden file."""
 
-    def __init__(self, *, subject: Subject, case: ProjectCase, **kwargs: Any) -> None:
+    def __init__(self, *, subject: ProjectOperator, case: ProjectCase, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.subject, self.case = subject, case
 
@@ -101,7 +101,7 @@ class CaseFailed(AssertionError):
     """A case whose result is wrong, or whose kernel has findings."""
 
 
-def explain(subject: Subject, outcome: Outcome, options: Any) -> str:
+def explain(subject: ProjectOperator, outcome: Outcome, options: Any) -> str:
     """Why a case failed, in the words of assert_close, and the command that repeats it."""
     from aclgrad.reporting.conditions import Conditions
 
@@ -145,7 +145,7 @@ def _options(config: pytest.Config, path: str) -> Any:
 
     soc = soc_name(config.getoption("--aclgrad-soc"))
     sync = assume(path, soc, config.getoption("--aclgrad-autosync")).value
-    return case_runs.Options(soc, autosync=sync, chaos=config.getoption("--aclgrad-chaos"))
+    return case_runs.Options(soc=soc, autosync=sync, chaos=config.getoption("--aclgrad-chaos"))
 
 
 class _Alone:
@@ -167,8 +167,8 @@ class _Alone:
         os.close(self._file)
 
 
-def _subjects(config: pytest.Config, folder: Path) -> list[Subject]:
-    from aclgrad.cases import case_runs
+def _subjects(config: pytest.Config, folder: Path) -> list[ProjectOperator]:
+    from aclgrad.cases.project_operator import operators_of
     from aclgrad.reading.command_words import soc_name
 
     key = ("subjects", str(folder))
@@ -176,13 +176,12 @@ def _subjects(config: pytest.Config, folder: Path) -> list[Subject]:
     if key not in known:
         with _Alone(folder):
             soc = soc_name(config.getoption("--aclgrad-soc"))
-            known[key] = case_runs.subjects(str(folder), soc)
-    found: list[Subject] = known[key]
+            known[key] = operators_of(str(folder), soc)
+    found: list[ProjectOperator] = known[key]
     return found
 
 
-def _cases(config: pytest.Config, path: Path) -> tuple[Subject, Sequence[ProjectCase]]:
-    from aclgrad.cases import grid
+def _cases(config: pytest.Config, path: Path) -> tuple[ProjectOperator, Sequence[ProjectCase]]:
     from aclgrad.errors import AclgradError
 
     try:
@@ -196,20 +195,17 @@ def _cases(config: pytest.Config, path: Path) -> tuple[Subject, Sequence[Project
                 f"{path}: no operator of this name; the project has {names}"
             )
         fast = config.getoption("--aclgrad-fast")
-        return subject, grid.cases(
-            subject.golden, subject.op, subject.rows, stem=subject.stem, path=subject.path,
-            fast=fast,
-        )  # fmt: skip
+        return subject, subject.cases(fast)
     except AclgradError as error:
         raise pytest.Collector.CollectError(str(error)) from None
 
 
-def _build(config: pytest.Config, subject: Subject, case: ProjectCase) -> None:
+def _build(config: pytest.Config, subject: ProjectOperator, case: ProjectCase) -> None:
     known = config.stash[_TESTS]
     key = (f"{subject.path}:{subject.stem}", " ".join(case.row))
     if key not in known:
         with _Alone(Path(subject.path)):
-            subject.build([case.row])
+            subject.prepare([case])
         known[key] = True
 
 

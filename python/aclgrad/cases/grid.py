@@ -19,13 +19,13 @@ from aclgrad.common import host_memory
 from aclgrad.reading.sources import SourcesError, numpy_name
 from aclgrad.running.operand_words import attr_zero, given_or_zero
 from aclgrad.spec import dtypes
-from aclgrad.spec.arguments import Tensor
 from aclgrad.spec.call import Call, TensorDesc
 from aclgrad.spec.cases import (
     EXPONENTS,
     ORDINARY,
     Case,
-    elementwise_grid,
+    elementwise_points,
+    exponents,
     fill,
     has_room,
     scaled,
@@ -33,7 +33,6 @@ from aclgrad.spec.cases import (
     view,
 )
 from aclgrad.spec.definition import Definition
-from aclgrad.spec.dtypes import DType
 from aclgrad.testing.api import OwnCase, shapes_of
 
 Array = NDArray[Any]
@@ -47,13 +46,17 @@ class ProjectCase(Case):
     row: tuple[str, ...] = ()  # dtypes of inputs and outputs as the definition spells them
     descs: tuple[tuple[TensorDesc, ...], ...] = ()  # of each input's tensors
     own: OwnCase | None = None
-    guessed: bool = False  # of the standard grid: the operator may refuse it
     draw: str = "drawn"  # how values are made of which the operator may not take any
 
     @property
     def word(self) -> str:
         """What commands call the operator."""
         return self.path
+
+    @property
+    def place(self) -> str:
+        """Where the golden file has it."""
+        return self.own.place if self.own else ""
 
     @property
     def of_project(self) -> bool:
@@ -186,8 +189,7 @@ def cases(
         whole = (case for item in own for case in _own(golden, item, rows, stem, path))
         for number, case in enumerate(whole):
             found.append(case)
-            # The short grid does so for one case in four.
-            found += case.at_scales() if not fast or number % 4 == 0 else ()
+            found += case.at_scales() if exponents(number, fast) else ()
     counts: dict[str, int] = {}
     unique = []
     for case in found:
@@ -322,19 +324,6 @@ def _made(
     )
 
 
-@dataclass(frozen=True)
-class _Elementwise:
-    """What the grid of element-wise operators asks of an operator."""
-
-    op: str
-    tensors: tuple[Tensor, ...]
-    kernel_dtypes: tuple[DType, ...]
-
-    def defaults(self) -> dict[str, Any]:
-        """Attributes come from the definition instead."""
-        return {}
-
-
 def _standard(
     op: Definition,
     row: tuple[str, ...],
@@ -351,16 +340,20 @@ def _standard(
             f" in cases() of {stem}_golden.py"
         )
     kinds = [dtypes.by_label(name.removeprefix("DT_")) for name in row]
-    args = (Tensor("first", ""), Tensor("out", "", True))
-    defaults = {attr.name: attr.default for attr in op.attrs}
-    attrs = given_or_zero(op.attrs, defaults)
+    attrs = given_or_zero(op.attrs, op.defaults())
     names = [item.name for item in op.inputs]
     real = kinds[0].numpy.kind not in "biu"
     seen = set()
-    for like in elementwise_grid(_Elementwise(stem, args, (kinds[0],)), fast):  # type: ignore[arg-type]
-        whole, out = like.call.tensor("first"), like.call.tensor("out")
-        if not out.contiguous or out.offset or (not real and like.values not in _PLAIN):
+    for number, point in enumerate(elementwise_points(kinds[0].numpy.itemsize, fast)):
+        whole, out = (
+            strided(TensorDesc(point.shape, kinds[0]), layout)
+            for layout in (point.layout, point.out_layout)
+        )
+        name = "-".join([label(row, rows), *point.words])
+        plain = out.contiguous and not out.offset and (real or point.values in _PLAIN)
+        if not plain or name in seen:
             continue
+        seen.add(name)
         descs = []
         for item, kind in zip(op.inputs, kinds, strict=False):
             one = dataclasses.replace(whole, dtype=kind)
@@ -368,16 +361,13 @@ def _standard(
                 one = TensorDesc((1,), kind)
             absent = item.kind == "optional"
             descs.append(() if absent else (one,) * (2 if item.kind == "dynamic" else 1))
-        _, _, rest = like.name.partition("-")
-        name = f"{label(row, rows)}-{rest}"
-        if name not in seen:
-            seen.add(name)
-            made = _made(name, stem, path, row, names, descs, attrs, like.values, None, True)
-            if like.exponent:
-                made = dataclasses.replace(made, exponent=like.exponent)
-                if not made.smaller or not has_room(kinds, 1.0, like.exponent):
-                    continue
-            yield made
+        made = _made(name, stem, path, row, names, descs, attrs, point.values, None, True)
+        yield made
+        if point.values in ORDINARY and not whole.empty and made.smaller:
+            for exponent in exponents(number, fast):
+                if has_room(kinds, 1.0, exponent) and has_room(kinds[:1], 1.0, exponent):
+                    scale = f"{name}-2^{exponent}"
+                    yield dataclasses.replace(made, name=scale, exponent=exponent)
     for shape in _several_tiles(kinds[0].numpy.itemsize, fast):
         for case in one_shape(op, [row], shape, attrs, stem=stem, path=path):
             name = f"{label(row, rows)}-{'x'.join(map(str, shape))}-uniform"

@@ -4,16 +4,19 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from aclgrad.cases.case_runs import Subject
+import numpy as np
+
+from aclgrad.building.operator_build import Builder
 from aclgrad.reading.sources import SourcesError, numpy_name
 from aclgrad.running import operator_call
 from aclgrad.running.isolation import first_reason, isolated
 from aclgrad.running.operand_words import given_or_zero, parse_attrs
-from aclgrad.runtime import open_device
 from aclgrad.runtime.host_functions import HostTensor, run_tiling
+from aclgrad.runtime.settings import Settings
 from aclgrad.spec import dtypes
 from aclgrad.spec.definition import Definition
 from aclgrad.testing.user_data import parse_shape
@@ -24,20 +27,24 @@ Described = tuple[tuple[int, ...], dtypes.DType]
 
 
 def tiling_of(
-    subject: Subject, soc: str, words: Sequence[str], dtype: str, attr_words: Sequence[str]
+    builder: Builder,
+    op: Definition,
+    soc: str,
+    words: Sequence[str],
+    dtype: str,
+    attr_words: Sequence[str],
 ) -> dict[str, Any]:
     """What tiling decides for SHAPE[:DTYPE] words: one per input, or one for all of them."""
-    op = subject.op
     inputs = _inputs(op, words, dtypes.parse(dtype))
-    row = _row(subject, inputs)
+    row = _row(op, builder.combinations(op), inputs)
     attrs = parse_attrs(op, attr_words)
 
     def work() -> Iterator[dict[str, Any]]:
-        yield _run(subject, soc, row, inputs, attrs)
+        yield _run(builder, op, soc, row, inputs, attrs)
 
     # Inference and tiling are the user's code: what they end is a child.
     answer: dict[str, Any] = {}
-    for said, ended in isolated(work, _later()):
+    for said, ended in isolated(work, time.monotonic() + _SECONDS):
         if ended is not None:
             answer = answer or {"error": f"{ended[0]}: {ended[1]}"}
         elif said is not None:
@@ -48,12 +55,6 @@ def tiling_of(
             " --attr"
         )
     return answer
-
-
-def _later() -> float:
-    import time
-
-    return time.monotonic() + _SECONDS
 
 
 def _inputs(op: Definition, words: Sequence[str], kind: dtypes.DType) -> list[Described | None]:
@@ -75,9 +76,10 @@ def _inputs(op: Definition, words: Sequence[str], kind: dtypes.DType) -> list[De
     return [next(rest) if every or item.kind != "optional" else None for item in op.inputs]
 
 
-def _row(subject: Subject, inputs: Sequence[Described | None]) -> tuple[str, ...]:
+def _row(
+    op: Definition, rows: Sequence[tuple[str, ...]], inputs: Sequence[Described | None]
+) -> tuple[str, ...]:
     """The dtype combination that a word's dtypes mean: exactly, or by the first input."""
-    rows = subject.rows
     names = [item[1].ge if item else None for item in inputs]
     exact = [
         row
@@ -88,26 +90,25 @@ def _row(subject: Subject, inputs: Sequence[Described | None]) -> tuple[str, ...
     if not exact and not same_first:
         offered = ", ".join(dict.fromkeys(numpy_name(row[0]) for row in rows if row))
         raise SourcesError(
-            f"{subject.op.type}: no kernel for {numpy_name(str(names[0]))}. Next: --dtype with"
+            f"{op.type}: no kernel for {numpy_name(str(names[0]))}. Next: --dtype with"
             f" one of {offered}"
         )
     return (exact or same_first)[0]
 
 
 def _run(
-    subject: Subject,
+    builder: Builder,
+    op: Definition,
     soc: str,
     row: Sequence[str],
     inputs: Sequence[Described | None],
     attrs: Mapping[str, Any],
 ) -> dict[str, Any]:
-    os.environ["ASCEND_CUSTOM_OPP_PATH"] = str(subject.builder.package)
-    device = open_device()
-    device.set_option("soc", soc)
-    op = subject.op
+    os.environ["ASCEND_CUSTOM_OPP_PATH"] = str(builder.package)
+    device = Settings(soc=soc).open()
     kinds = [dtypes.by_label(name.removeprefix("DT_")) for name in row]
     try:
-        outputs = _outputs(subject, device, inputs, kinds, attrs)
+        outputs = _outputs(builder, op, device, inputs, kinds, attrs)
         described: list[list[HostTensor]] = [
             [] if item is None else [(item[0], kind, None)]
             for item, kind in zip(inputs, kinds, strict=False)
@@ -120,15 +121,13 @@ def _run(
 
 
 def _outputs(
-    subject: Subject,
+    builder: Builder,
+    op: Definition,
     device: Any,
     inputs: Sequence[Described | None],
     kinds: Sequence[dtypes.DType],
     attrs: Mapping[str, Any],
 ) -> list[list[HostTensor]]:
-    import numpy as np
-
-    op = subject.op
     if not op.outputs:
         return []
     arrays = [
@@ -136,7 +135,7 @@ def _outputs(
         for item, kind in zip(inputs, kinds, strict=False)
     ]
     shapes = operator_call.infer(
-        device, subject.builder.host_library, op, arrays, attrs, [1] * len(op.outputs)
+        device, builder.host_library, op, arrays, attrs, [1] * len(op.outputs)
     )
     return [
         [(param[0][0], kind, None)]

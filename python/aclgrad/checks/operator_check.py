@@ -44,9 +44,9 @@ from aclgrad.reading.definition_rules import inference_place
 from aclgrad.reading.layout import locate
 from aclgrad.reading.sources import SourcesError, numpy_name
 from aclgrad.running import operator_call
-from aclgrad.running.isolation import CRASHED, SLOW, first_reason, isolated
-from aclgrad.runtime import open_device
+from aclgrad.running.isolation import CRASHED, SLOW, Answer, case_by_case, first_reason
 from aclgrad.runtime.device import Device
+from aclgrad.runtime.settings import Settings
 from aclgrad.spec.definition import Definition
 from aclgrad.spec.soc import family_of
 from aclgrad.testing.run import check_findings
@@ -108,29 +108,19 @@ def run_cases(
     queue = list(given)
     outcomes: list[MadeOutcome] = []
     deadline = time.monotonic() + seconds
-    while len(outcomes) < len(queue) and time.monotonic() < deadline:
-        rest = queue[len(outcomes) :]
-        work = lambda rest=rest: _work(  # noqa: E731
-            builder,
-            op,
-            row,
-            rest,
-            soc,
-            judge,
-            until,
-            seconds,
-            deadline,
-            autosync,
-            keep_going,
-            seeds,
+    settings = Settings(soc=soc, autosync=autosync, keep_going=keep_going)
+
+    def work(first: int) -> Iterator[Answer]:
+        return _work(
+            builder, op, row, queue[first:], settings, judge, until, seconds, deadline, seeds
         )
-        before = len(outcomes)
-        for answer, ended in isolated(work, deadline + grace):
-            if answer is not None:
-                outcomes.append(_from_json(answer))
-            elif ended and len(outcomes) < len(queue):
-                outcomes.append(MadeOutcome(queue[len(outcomes)].label, *ended))
-        if len(outcomes) == before or (outcomes and _enough(outcomes[-1], until)):
+
+    for answer, ended in case_by_case(len(queue), work, lambda _: deadline + grace, deadline):
+        if answer is not None:
+            outcomes.append(_from_json(answer))
+        elif ended is not None:
+            outcomes.append(MadeOutcome(queue[len(outcomes)].label, *ended))
+        if _enough(outcomes[-1], until):
             break
     return outcomes
 
@@ -150,24 +140,16 @@ def _work(
     op: Definition,
     row: Sequence[str],
     rest: Sequence[MadeCase],
-    soc: str,
+    settings: Settings,
     judge: Judge | None,
     until: str,
     seconds: float,
     deadline: float,
-    autosync: str | None,
-    keep_going: bool | None,
     seeds: Sequence[int],
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[Answer]:
     """In the child: an outcome per case."""
     os.environ["ASCEND_CUSTOM_OPP_PATH"] = str(builder.package)
-    device = open_device()
-    device.set_option("soc", soc)
-    if autosync is not None:
-        device.set_option("autosync", autosync)
-    if keep_going is not None:
-        device.set_option("keep_going", "on" if keep_going else "off")
-    device.takes_faults = True
+    device = settings.open()
     if limit := float(device.option("hang_limit") or 0):
         device.set_option("hang_limit", f"{min(limit, seconds / _HANGS_PER_LIMIT):g}")
     partial = device.option("partial_outputs") or "none"

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from aclgrad.checkout import spec_differences
 from aclgrad.checks import host_sanitizer
@@ -50,16 +49,8 @@ def _case(spec: OpSpec, op: Definition, case: Case) -> host_sanitizer.HostCase:
         own = by_name[item.arg].dtypes
         row.append((own[0] if own else case.dtype).ge)
     shapes = [[case.call.tensor(item.arg).shape] for item in spec.inputs]
-    rank = max(len(shapes[0][0]), 1)
-    attrs: dict[str, Any] = {}
-    for attr, defined in zip(spec.attrs, op.attrs, strict=True):
-        value = case.call.attrs[attr.arg]
-        if any(getattr(step, "attr", None) == attr.arg for step in spec.lowering) and value < 0:
-            value += rank
-        chosen: Any = value
-        if attr.type == "ListInt":
-            chosen = [int(value)]
-        elif attr.type == "String":
-            chosen = dict(enumerate(attr.choices)).get(int(value), attr.default)
-        attrs[defined.name] = chosen
+    values = spec.kernel_values(spec.attrs_of_kernel(case.call.attrs, len(shapes[0][0])))
+    attrs = {
+        defined.name: values[attr.name] for attr, defined in zip(spec.attrs, op.attrs, strict=True)
+    }
     return host_sanitizer.of_arrays(case.name, op, row, shapes, attrs)

@@ -12,13 +12,14 @@ from typing import Any
 from aclgrad.cases import case_runs
 from aclgrad.cases.grid import ProjectCase
 from aclgrad.cases.made_inputs import DRAWS
+from aclgrad.cases.project_operator import ProjectOperator
 from aclgrad.checks.exploration import HOST_CODE, stays
 from aclgrad.findings import WARNING, Finding
 from aclgrad.testing.run import Outcome
 
 
 def settled(
-    subject: case_runs.Subject, outcomes: Sequence[Outcome], options: case_runs.Options
+    subject: ProjectOperator, outcomes: Sequence[Outcome], options: case_runs.Options
 ) -> list[Outcome]:
     """The outcomes, with warnings for errors that rest on invented values."""
     plain = {
@@ -37,7 +38,7 @@ def _why(outcome: Outcome) -> str:
 
 
 def _settled(
-    subject: case_runs.Subject,
+    subject: ProjectOperator,
     outcome: Outcome,
     options: case_runs.Options,
     plain: set[tuple[Any, ...]],

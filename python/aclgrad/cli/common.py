@@ -9,11 +9,11 @@ from typing import Any
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from aclgrad import runtime
 from aclgrad.cli.options import DeviceName, Running
 from aclgrad.cli.progress_lines import Lines
 from aclgrad.common.display.terminal import Terminal
-from aclgrad.spec.soc import family_of
+from aclgrad.runtime.device import Device
+from aclgrad.runtime.settings import Settings
 
 OUT = Terminal()
 ERR = Terminal(stderr=True)
@@ -38,28 +38,20 @@ def progress(console: Terminal) -> Any:
     )  # fmt: skip
 
 
-def open_device(running: Running) -> Any:
-    """Open the device that the options name; what they leave out stays as it is. Commands show what
-    the checks found, so that faults which a kernel went on after are no exceptions.
-    """
-    if running.soc is not None:
-        if running.device is DeviceName.npu:
-            raise ValueError(
-                "--soc names a simulated SoC; an NPU is what it is. Next: leave --soc out"
-            )
-        family_of(running.soc)
-    opened = runtime.open_device(running.device.value)
-    chosen = {
-        "soc": running.soc,
-        "mode": None if running.check is None else "checked" if running.check else "fast",
-        "autosync": running.autosync and running.autosync.value,
-        "chaos": None if running.chaos is None else str(running.chaos),
-        "keep_going": None if running.keep_going is None else "on" if running.keep_going else "off",
-        "partial_outputs": os.environ.get(_PARTIAL),
-        "progress": os.environ.get(_PROGRESS) or None,
-    }
-    for name, value in chosen.items():
-        if value is not None:
-            opened.set_option(name, value)
-    opened.takes_faults = True
-    return opened
+def settings_of(running: Running) -> Settings:
+    """What the options say of the device; what they leave out stays as it is."""
+    if running.soc is not None and running.device is DeviceName.npu:
+        raise ValueError("--soc names a simulated SoC; an NPU is what it is. Next: leave --soc out")
+    return Settings(
+        device=running.device.value,
+        soc=running.soc,
+        checked=running.check,
+        autosync=running.autosync and running.autosync.value,
+        chaos=running.chaos,
+        keep_going=running.keep_going,
+    )
+
+
+def open_device(running: Running) -> Device:
+    """Open the device that the options name."""
+    return settings_of(running).open()

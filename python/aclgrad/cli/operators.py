@@ -5,8 +5,9 @@ an operator project by its path. Each verb of a command is a method, the same to
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -16,6 +17,8 @@ from aclgrad.cli.options import Running
 from aclgrad.reading.command_words import KernelOptions
 
 if TYPE_CHECKING:
+    from aclgrad.cases.case_runs import Options
+    from aclgrad.cases.operator import C, Operator
     from aclgrad.findings import Finding, Refused, Run
     from aclgrad.golden.limits import Tolerance
     from aclgrad.golden.precision import Report
@@ -72,6 +75,36 @@ class Ran:
     outcomes: list[Outcome] = field(default_factory=list)
     refused: list[RefusedCase] = field(default_factory=list)
     in_force: Mapping[str, str | None] = field(default_factory=dict)
+
+
+def run_cases(
+    groups: Iterable[tuple[Operator[C], Sequence[C]]],
+    options: Options,
+    shown: Any,
+    *,
+    first: bool = False,
+) -> Ran:
+    """Run cases of operators, or until the ``first`` that fails; ``shown`` is a bar."""
+    from aclgrad.cases import case_runs
+    from aclgrad.running.isolation import first_reason
+    from aclgrad.testing.refusals import RefusedCase
+
+    ran = Ran()
+    for operator, cases in groups:
+        task = shown.add_task(f"building {operator.stem}", total=len(cases))
+        operator.prepare(cases)
+        shown.update(task, description=f"{operator.stem} on {options.soc or options.device}")
+        done = case_runs.run(
+            operator, cases, options, partial(shown.advance, task), whole=not first, first=first
+        )
+        ran.in_force = done.in_force
+        ran.outcomes += done.outcomes
+        ran.refused += [
+            RefusedCase(operator.stem, case.name, first_reason(why)) for case, why in done.refused
+        ]
+        if first and not all(outcome.passed for outcome in done.outcomes):
+            break
+    return ran
 
 
 @dataclass

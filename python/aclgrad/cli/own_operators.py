@@ -9,8 +9,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aclgrad.cli.common import open_device
-from aclgrad.cli.operators import Asked, Computed, Given, Looked, Ran, shortened
+from aclgrad.cases import case_runs
+from aclgrad.cases.spec_operator import SpecOperator
+from aclgrad.cli.common import open_device, settings_of
+from aclgrad.cli.operators import Asked, Computed, Given, Looked, Ran, run_cases, shortened
 from aclgrad.cli.options import DeviceName, Running
 from aclgrad.common.files import check_output
 from aclgrad.findings import errors_of
@@ -20,17 +22,13 @@ from aclgrad.reporting.conditions import Conditions
 from aclgrad.runtime.toolkit import checkout, sim_root
 from aclgrad.spec import dtypes
 from aclgrad.spec.op_spec import OpSpec
-from aclgrad.spec.soc import family_of
+from aclgrad.spec.soc import DEFAULT_SOC, family_of
 from aclgrad.testing import selection, user_data
 from aclgrad.testing.picture import draw
-from aclgrad.testing.run import run_case
 from aclgrad.testing.writers import writers_of
 
 if TYPE_CHECKING:
     from aclgrad.findings import Run
-    from aclgrad.golden.limits import Tolerance
-    from aclgrad.spec.cases import Case
-    from aclgrad.testing.run import Outcome
 
 
 class Named:
@@ -67,17 +65,22 @@ class Named:
         chosen = selection.choose(
             self.specs, fast=asked.fast, dtype=dtype, names=asked.names, family=family
         )
-        cases = [
-            (spec, case)
+        groups = [
+            (self._operator(spec, soc), [case for case in group if asked.wants(case.op, case.name)])
             for spec, group in chosen.groups
-            for case in group
-            if asked.wants(case.op, case.name)
         ]
-        return Ran(
-            _run(device, cases, seed, (), shown, asked.tolerance, asked.first),
-            list(chosen.refused),
-            {name: device.option(name) for name in ("soc", "mode", "autosync", "chaos")},
+        options = case_runs.Options(
+            **{**vars(settings_of(running)), "soc": soc if simulated else None},
+            seed=seed,
+            tolerance=asked.tolerance,
         )
+        ran = run_cases(groups, options, shown, first=asked.first)
+        in_force = {name: device.option(name) for name in ("soc", "mode", "autosync", "chaos")}
+        return Ran(ran.outcomes, [*chosen.refused, *ran.refused], in_force)
+
+    @staticmethod
+    def _operator(spec: OpSpec, soc: str) -> SpecOperator:
+        return SpecOperator(spec, DEFAULT_SOC if soc == "npu" else soc, soc == "npu")
 
     def check(
         self, asked: Asked, running: Running, seed: int, seeds: str | None, shown: Any
@@ -91,21 +94,27 @@ class Named:
         attrs = {spec: user_data.parse_attrs(spec, asked.attrs) for spec in self.specs}
         _tell_what_is_not_built()
         device = open_device(running)
-        soc, autosync = device.option("soc"), device.option("autosync")
+        soc, autosync = soc_name(device.option("soc")), device.option("autosync")
         chosen = selection.to_check(
             attrs, shapes, family_of(soc), dtype, asked.names, asked.fast, self.named
         )
-        cases = [(spec, case) for spec, case, _ in chosen]
+        groups = [
+            (self._operator(spec, soc), [case for of, case, _ in chosen if of is spec])
+            for spec in dict.fromkeys(spec for spec, _, _ in chosen)
+        ]
+        options = case_runs.Options(
+            **{**vars(settings_of(running)), "soc": soc}, seed=seed, seeds=chaos
+        )
         here = Conditions(
             "sim", soc, None, seed, asked.fast, "", autosync, seeds or "0", running.keep_going
         )
         runs = [
             outcome.run(here.repro(case, "check", words))
             for outcome, (_, case, words) in zip(
-                _run(device, cases, seed, chaos, shown), chosen, strict=True
+                run_cases(groups, options, shown).outcomes, chosen, strict=True
             )
         ]
-        conditions = {"soc": soc, "autosync": autosync}
+        conditions = {"soc": soc, "autosync": autosync or ""}
         return Looked(runs, conditions, notes=shortened(asked))
 
     def sanitize(self, asked: Asked, running: Running, seed: int) -> list[Run]:
@@ -180,44 +189,7 @@ class Named:
     ) -> dict[str, Any]:
         """See `Operators`."""
         (spec,) = self.specs
-        if len(shapes) > 1:
-            raise ValueError(
-                f"{shapes[1]}: {spec.op} has one shape. Next: aclgrad tiling {spec.op} {shapes[0]}"
-            )
-        dims = user_data.parse_shape(shapes[0])
-        values = user_data.parse_attrs(spec, attrs)
-        user_data.check_dims(spec, dims, values)
-        for name, value in values.items():
-            # The wrapper hands the kernel a dim counted from the front.
-            if any(getattr(step, "attr", None) == name for step in spec.lowering) and value < 0:
-                values[name] = value + max(len(dims), 1)
-        device = open_device(Running(soc=soc))
-        by_name = {arg.name: dims for arg in spec.tensors}
-        plan: dict[str, Any] = device.tiling(spec, by_name, dtypes.parse(dtype), values)
-        return plan
-
-
-def _run(
-    device: Any,
-    cases: Sequence[tuple[OpSpec, Case]],
-    seed: int,
-    seeds: Sequence[int],
-    shown: Any,
-    tolerance: Tolerance = None,
-    first: bool = False,
-) -> list[Outcome]:
-    tasks: dict[str, Any] = {}
-    for spec, _ in cases:
-        if spec.op not in tasks:
-            total = sum(other.op == spec.op for other, _ in cases)
-            tasks[spec.op] = shown.add_task(f"{spec.op} on {device.option('soc')}", total=total)
-    outcomes = []
-    for spec, case in cases:
-        outcomes.append(run_case(device, spec, case, seed, seeds, tolerance))
-        shown.advance(tasks[spec.op])
-        if first and not outcomes[-1].passed:
-            break
-    return outcomes
+        return SpecOperator(spec).tiling(soc_name(soc), shapes, dtype, attrs)
 
 
 def _tell_what_is_not_built() -> None:

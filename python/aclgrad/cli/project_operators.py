@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from aclgrad import findings
 from aclgrad.cli.common import open_device
-from aclgrad.cli.operators import Asked, Computed, Given, Looked, Ran, shortened
+from aclgrad.cli.operators import Asked, Computed, Given, Looked, Ran, run_cases, shortened
 from aclgrad.cli.options import DeviceName, Running, Switch
 from aclgrad.common.display.visible import visible
 from aclgrad.common.files import check_output
@@ -27,14 +27,12 @@ if TYPE_CHECKING:
     from aclgrad.cases import case_runs
     from aclgrad.cases.golden_file import GoldenFile
     from aclgrad.cases.grid import ProjectCase
+    from aclgrad.cases.project_operator import ProjectOperator
     from aclgrad.findings import Run
     from aclgrad.golden.precision import Report
     from aclgrad.running.operator_call import Result
     from aclgrad.runtime.device import Device
     from aclgrad.testing.picture import Picture
-
-
-_UNTIL_FAILURE = 16  # cases that run together where the first failure is to end the run
 
 
 class Project:
@@ -45,27 +43,24 @@ class Project:
 
     def cases(self, asked: Asked, running: Running) -> list[str]:
         """See `Operators`."""
-        from aclgrad.cases import case_runs
+        from aclgrad.cases.project_operator import operators_of
 
         return [
             f"{case.op} {case.name}"
-            for subject in case_runs.subjects(self.word, soc_name(running.soc))
-            for case in _chosen(subject, asked)
+            for operator in operators_of(self.word, soc_name(running.soc))
+            for case in _chosen(operator, asked)
         ]
 
     def test(self, asked: Asked, running: Running, seed: int, shown: Any) -> Ran:
         """See `Operators`."""
-        from aclgrad.cases import case_runs
+        from aclgrad.cases.project_operator import operators_of
 
-        assumed = self._assume(running)
-        options = self._options(running, assumed, seed)
+        soc = soc_name(running.soc)
+        options = self._options(running, self._assume(running), seed)
         options = dataclasses.replace(options, tolerance=asked.tolerance)
-        ran = Ran()
-        for subject in case_runs.subjects(self.word, options.soc):
-            _run(subject, _chosen(subject, asked), options, shown, ran, first=asked.first)
-            if asked.first and not all(outcome.passed for outcome in ran.outcomes):
-                break
-        ran.in_force = {**ran.in_force, "soc": options.soc}
+        groups = ((one, _chosen(one, asked)) for one in operators_of(self.word, soc))
+        ran = run_cases(groups, options, shown, first=asked.first)
+        ran.in_force = {**ran.in_force, "soc": soc}
         return ran
 
     def check(
@@ -74,7 +69,7 @@ class Project:
         """See `Operators`. Without cases of its own and shapes of the caller's the inputs are made
         from the definition.
         """
-        from aclgrad.cases import case_runs, grid
+        from aclgrad.cases.project_operator import operators_of
         from aclgrad.checks import settled_cases
         from aclgrad.running import operand_words
         from aclgrad.testing import refusals, selection, user_data
@@ -83,17 +78,17 @@ class Project:
         chaos = selection.seeds(seeds) if seeds else ()
         running = dataclasses.replace(running, check=True, chaos=0)
         options = dataclasses.replace(self._options(running, assumed, seed), seeds=chaos)
-        subject = case_runs.subjects(self.word, options.soc, golden=False)[0]
+        soc = soc_name(running.soc)
+        subject = operators_of(self.word, soc, golden=False)[0]
         choice: dict[str, list[str]] = {}
-        conditions = {"soc": options.soc, "autosync": assumed.value, "why": assumed.why}
+        conditions = {"soc": soc, "autosync": assumed.value, "why": assumed.why}
         cases: list[ProjectCase] = []
         if asked.shapes:
             values = operand_words.parse_attrs(subject.op, asked.attrs)
             rows = _rows(subject, asked.dtype)
-            own = {"stem": subject.stem, "path": self.word}
             for text in asked.shapes:
                 dims = user_data.parse_shape(text)
-                made = grid.one_shape(subject.op, rows, dims, values, **own)
+                made = subject.one_shape(rows, dims, values)
                 again = [
                     "--shape",
                     text,
@@ -114,10 +109,9 @@ class Project:
             )
         else:
             return self._check_made(asked, running, conditions, seeds)
-        ran = Ran()
-        _run(subject, cases, options, shown, ran)
+        ran = run_cases([(subject, cases)], options, shown)
         here = Conditions(
-            "sim", options.soc, None, seed, asked.fast, "", assumed.value, seeds or "0",
+            "sim", soc, None, seed, asked.fast, "", assumed.value, seeds or "0",
             running.keep_going,
         )  # fmt: skip
         runs = [
@@ -132,13 +126,14 @@ class Project:
 
     def sanitize(self, asked: Asked, running: Running, seed: int) -> list[Run]:
         """See `Operators`."""
-        from aclgrad.cases import case_runs, grid, made_inputs
+        from aclgrad.cases import made_inputs
+        from aclgrad.cases.project_operator import operators_of
         from aclgrad.checks import host_sanitizer
         from aclgrad.running import operand_words
         from aclgrad.testing import user_data
 
         soc = soc_name(running.soc)
-        subject = case_runs.subjects(self.word, soc, golden=False)[0]
+        subject = operators_of(self.word, soc, golden=False)[0]
         op, rows = subject.op, _rows(subject, asked.dtype)
         if not asked.shapes and subject.golden is None:
             made = [
@@ -150,10 +145,9 @@ class Project:
             ]
         else:
             values = operand_words.parse_attrs(op, asked.attrs) if asked.shapes else {}
-            own = {"stem": subject.stem, "path": self.word}
             shapes = [user_data.parse_shape(text) for text in asked.shapes]
             cases = [
-                case for dims in shapes for case in grid.one_shape(op, rows, dims, values, **own)
+                case for dims in shapes for case in subject.one_shape(rows, dims, values)
             ] or _chosen(subject, asked)
             read = any(host_sanitizer.reads_values(op, at) for at in range(len(op.inputs)))
             made = [
@@ -268,12 +262,10 @@ class Project:
         self, shapes: Sequence[str], dtype: str, attrs: Sequence[str], soc: str | None
     ) -> dict[str, Any]:
         """See `Operators`: SHAPE[:DTYPE] per input, or one for all."""
-        from aclgrad.cases import case_runs
-        from aclgrad.cases.host_tiling import tiling_of
+        from aclgrad.cases.project_operator import operators_of
 
         name = soc_name(soc)
-        subject = case_runs.subjects(self.word, name, golden=False)[0]
-        return tiling_of(subject, name, shapes, dtype, attrs)
+        return operators_of(self.word, name, golden=False)[0].tiling(name, shapes, dtype, attrs)
 
     def _assume(self, running: Running) -> Assumed:
         """What is assumed of the device compiler."""
@@ -286,9 +278,13 @@ class Project:
         from aclgrad.cases import case_runs
 
         return case_runs.Options(
-            soc_name(running.soc), seed, running.check, assumed.value, running.chaos,
-            running.keep_going,
-        )  # fmt: skip
+            soc=soc_name(running.soc),
+            checked=running.check,
+            autosync=assumed.value,
+            chaos=running.chaos,
+            keep_going=running.keep_going,
+            seed=seed,
+        )
 
 
 def _golden(word: str, soc: str) -> GoldenFile:
@@ -310,50 +306,19 @@ def _golden(word: str, soc: str) -> GoldenFile:
 def _judge(
     golden: GoldenFile, inputs: Sequence[Any], attrs: Sequence[str], result: Result, device: Device
 ) -> tuple[Report, str, Picture | None]:
-    from aclgrad.cases import case_runs
+    from aclgrad.cases.project_operator import judge
     from aclgrad.running import operand_words
 
     every = [*inputs, *([[]] * (len(golden.op.inputs) - len(inputs)))]
     values = operand_words.parse_attrs(golden.op, attrs)
-    return case_runs.judge(golden, golden.op, every, values, result, device)
-
-
-def _run(
-    subject: case_runs.Subject,
-    cases: Sequence[ProjectCase],
-    options: case_runs.Options,
-    shown: Any,
-    ran: Ran,
-    *,
-    first: bool = False,
-) -> None:
-    from aclgrad.cases import case_runs
-    from aclgrad.running.isolation import first_reason
-    from aclgrad.testing.refusals import RefusedCase
-
-    task = shown.add_task(f"building {subject.stem}", total=len(cases))
-    subject.build(list(dict.fromkeys(case.row for case in cases)))
-    shown.update(task, description=f"{subject.stem} on {options.soc}")
-    # A process runs as many cases as are given to it, whether or not they pass.
-    many = _UNTIL_FAILURE if first else len(cases)
-    for start in range(0, len(cases), max(many, 1)):
-        part = cases[start : start + many]
-        done = case_runs.run(subject, part, options, lambda: shown.advance(task), whole=not first)
-        ran.in_force = done.in_force
-        ran.refused += [
-            RefusedCase(subject.stem, case.name, first_reason(why)) for case, why in done.refused
-        ]
-        for outcome in done.outcomes:
-            ran.outcomes.append(outcome)
-            if first and not outcome.passed:
-                return
+    return judge(golden, golden.op, every, values, result, device)
 
 
 def _shapes_of(params: Sequence[Sequence[Any]]) -> list[list[tuple[int, ...]]]:
     return [[array.shape for array in param] for param in params]
 
 
-def _rows(subject: case_runs.Subject, dtype: str | None) -> list[tuple[str, ...]]:
+def _rows(subject: ProjectOperator, dtype: str | None) -> list[tuple[str, ...]]:
     rows = subject.rows
     if dtype is None:
         return rows
@@ -368,12 +333,9 @@ def _rows(subject: case_runs.Subject, dtype: str | None) -> list[tuple[str, ...]
     return chosen
 
 
-def _chosen(subject: case_runs.Subject, asked: Asked) -> list[ProjectCase]:
-    from aclgrad.cases import grid
-
+def _chosen(subject: ProjectOperator, asked: Asked) -> list[ProjectCase]:
     rows = _rows(subject, asked.dtype)
-    own = {"stem": subject.stem, "path": subject.path}
-    found = grid.cases(subject.golden, subject.op, subject.rows, **own, fast=asked.fast)
+    found = subject.cases(asked.fast)
     for name in asked.names:
         if not any(case.name == name for case in found):
             near = difflib.get_close_matches(name, [case.name for case in found], 3)

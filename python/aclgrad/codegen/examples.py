@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from aclgrad.spec.arguments import Attr, Tensor
 from aclgrad.spec.call import AttrValue, Call, TensorDesc
-from aclgrad.spec.checks import RankIs
 from aclgrad.spec.dtypes import BOOL, FLOAT, DType
 from aclgrad.spec.op_spec import Float64, OpSpec
 
@@ -23,12 +22,6 @@ _COLUMNS = 100
 _GRADIENT = (1.0, 2.0, 3.0, -1.0, 0.0, 1.0)
 _PROBABILITY = (0.25, 0.25, 0.5, 0.5, 0.25, 0.25)
 _MASK = (0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
-
-# Where probabilities are not what the forward function works on.
-_DOMAINS = {
-    ("log_softmax_grad", "output"): (-1.5, -1.5, -0.75, -0.75, -1.5, -1.5),
-    ("log_sigmoid_grad", "self"): (-2.0, -1.0, 0.0, 1.0, 2.0, 3.0),
-}
 
 CPP_TYPES = {FLOAT.name: "float", BOOL.name: "uint8_t"}
 
@@ -55,26 +48,25 @@ class Example:
 
 def example(spec: OpSpec) -> Example:
     """Make the call: two rows of three elements, in float32."""
-    ranks = [check.rank for check in spec.checks if isinstance(check, RankIs)]
-    shape = (1,) * (max([2, *ranks]) - 2) + (2, 3)
+    shape = (1,) * (max(2, spec.rank or 0) - 2) + (2, 3)
     tensors: dict[str, TensorDesc | None] = {}
     inputs = {}
     for index, arg in enumerate(spec.tensors):
         dtype = arg.dtypes[0] if arg.dtypes else FLOAT
         tensors[arg.name] = TensorDesc(shape, dtype)
         if not arg.out:
-            inputs[arg.name] = _values(spec, arg, dtype, index == 0).reshape(shape)
+            inputs[arg.name] = _values(arg, dtype, index == 0).reshape(shape)
     call = Call(tensors, spec.defaults())
     return Example(call, inputs, spec.evaluate(inputs, call.attrs))
 
 
-def _values(spec: OpSpec, arg: Tensor, dtype: DType, gradient: bool) -> NDArray[Any]:
+def _values(arg: Tensor, dtype: DType, gradient: bool) -> NDArray[Any]:
     values: tuple[float, ...] = _GRADIENT if gradient else _PROBABILITY
     if dtype == BOOL:
         values = _MASK
     elif arg.unused:
         values = (0.0,) * len(values)
-    return np.array(_DOMAINS.get((spec.op, arg.name), values)).astype(dtype.numpy)
+    return np.array(arg.example or values).astype(dtype.numpy)
 
 
 def braces(values: Iterable[object]) -> str:

@@ -39,7 +39,11 @@ SPEC = OpSpec(
     formula="gradInput = gradOutput / (1 + exp(self))",
     args=(
         Tensor("gradOutput", "gradient that arrives from the layer above"),
-        Tensor("self", "input of the forward function; same shape and dtype as gradOutput"),
+        Tensor(
+            "self",
+            "input of the forward function; same shape and dtype as gradOutput",
+            example=(-2.0, -1.0, 0.0, 1.0, 2.0, 3.0),
+        ),
         Tensor(
             "buffer",
             "left over from the forward function; must not be null, is not read",

@@ -46,7 +46,11 @@ SPEC = OpSpec(
     formula="out = gradOutput - sum(gradOutput, dim, keepdim) * exp(output)",
     args=(
         Tensor("gradOutput", "gradient that arrives from the layer above"),
-        Tensor("output", "result of the forward log-softmax; same shape and dtype as gradOutput"),
+        Tensor(
+            "output",
+            "result of the forward log-softmax; same shape and dtype as gradOutput",
+            example=(-1.5, -1.5, -0.75, -0.75, -1.5, -1.5),
+        ),
         Attr(
             "dim", "int64_t", -1, "dim that the log-softmax ran over; negative counts from the back"
         ),

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from aclgrad.building.aclnn_library import exported
-from aclgrad.cases import case_runs, golden_file, grid, made_inputs
+from aclgrad.cases import golden_file, grid, made_inputs
+from aclgrad.cases.project_operator import judge, wanted
 from aclgrad.checks import operator_check
 from aclgrad.common import temporary
 from aclgrad.errors import ToolkitError
@@ -278,7 +279,7 @@ def _judged(
 ) -> dict[str, Any]:
     """The golden's numbers, once the kernel's are seen to be precise enough."""
     result = operator_call.Result(op.type, dict(outputs))
-    report, text, _ = case_runs.judge(golden, op, case.inputs, case.attrs, result)
+    report, text, _ = judge(golden, op, case.inputs, case.attrs, result)
     if not report.passed:
         raise ToolkitError(
             f"package: {op.type}: kernel and golden differ in {case.label}:\n{text}\nNext:"
@@ -286,7 +287,7 @@ def _judged(
         )
     want = {}
     for (name, array), exact in zip(
-        outputs.items(), case_runs.wanted(golden, op, case.inputs, case.attrs, result), strict=True
+        outputs.items(), wanted(golden, op, case.inputs, case.attrs, result), strict=True
     ):
         rounded = array if exact is None else exact.astype(array.dtype)
         # Of a hundred elements the rule lets one be further off; that one is held to this run.

@@ -5,13 +5,17 @@ from __future__ import annotations
 
 import ctypes
 import json
+import math
 import mmap
 import os
+import re
 import select
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
+from functools import partial
+from pathlib import Path
 from typing import Any, NoReturn
 
 from aclgrad.common import host_memory
@@ -19,6 +23,11 @@ from aclgrad.errors import AclgradError
 
 CRASHED, SLOW = "crashed", "timed out"
 """How work may end, beside well."""
+
+Answer = dict[str, Any]
+Ended = tuple[str, str]
+Answered = tuple[Answer | None, Ended | None]
+"""An answer of a process, or how it ended when it did not end well."""
 
 _RAISED = "raised"
 """Of an answer that says what exception ended a child."""
@@ -37,9 +46,7 @@ def entered() -> str:
     return _STAGE[:].rstrip(b"\0").decode("utf-8", "replace") or "op_host or in the kernel"
 
 
-def isolated(
-    work: Callable[[], Iterator[dict[str, Any]]], deadline: float
-) -> Iterator[tuple[dict[str, Any] | None, tuple[str, str] | None]]:
+def isolated(work: Callable[[], Iterator[Answer]], deadline: float) -> Iterator[Answered]:
     """What work yields in a forked child, and how it ended when it did not end well."""
     read, write = os.pipe()
     sys.stdout.flush()
@@ -48,8 +55,29 @@ def isolated(
     if child == 0:
         _be_child(work, read, write)
     os.close(write)
+    status = None
+    try:
+        ended = yield from _answers(read, child, deadline)
+        _, status = os.waitpid(child, 0)
+    finally:
+        if status is None:  # nobody wants the rest
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+    if ended is None and os.WIFSIGNALED(status):
+        name = signal.Signals(os.WTERMSIG(status)).name
+        ended = (CRASHED, f"{name} in {entered()}")
+        if name == "SIGKILL":
+            ended = (CRASHED, f"{ended[1]}, as the system ends what takes too much: {_short()}")
+    elif ended is None and os.WEXITSTATUS(status):
+        ended = (CRASHED, f"it ended the process with status {os.WEXITSTATUS(status)}")
+    if ended is not None:
+        yield None, ended
+
+
+def _answers(read: int, child: int, deadline: float) -> Generator[Answered, None, Ended | None]:
+    """The answers of a child, and how it ended if one says so, or it was ended."""
     pending = b""
-    ended: tuple[str, str] | None = None
+    ended: Ended | None = None
     with os.fdopen(read, "rb", buffering=0) as stream:
         while True:
             ready, _, _ = select.select([stream], [], [], max(deadline - time.monotonic(), 0))
@@ -68,16 +96,28 @@ def isolated(
                     ended = (CRASHED, raised)
                 else:
                     yield answer, None
-    _, status = os.waitpid(child, 0)
-    if ended is None and os.WIFSIGNALED(status):
-        name = signal.Signals(os.WTERMSIG(status)).name
-        ended = (CRASHED, f"{name} in {entered()}")
-        if name == "SIGKILL":
-            ended = (CRASHED, f"{ended[1]}, as the system ends what takes too much: {_short()}")
-    elif ended is None and os.WEXITSTATUS(status):
-        ended = (CRASHED, f"it ended the process with status {os.WEXITSTATUS(status)}")
-    if ended is not None:
-        yield None, ended
+    return ended
+
+
+def case_by_case(
+    count: int,
+    work: Callable[[int], Iterator[Answer]],
+    deadline: Callable[[int], float],
+    until: float = math.inf,
+) -> Iterator[Answered]:
+    """What ``work(first)`` answers for each of ``count`` cases. Whatever ends a process ends the
+    case that it was at, and ``until`` then another goes on behind it; ``deadline`` is that of a
+    process for so many cases. A process without an answer is the last.
+    """
+    done = 0
+    while done < count and time.monotonic() < until:
+        first = done
+        for answered in isolated(partial(work, first), deadline(count - first)):
+            if done < count:
+                done += 1
+                yield answered
+        if done == first:
+            return
 
 
 def _keep_memory() -> None:
@@ -106,14 +146,14 @@ def _short() -> str:
     return f"{limit} leaves {left >> 20:,} MB. Next: smaller tensors, or raise the limit"
 
 
-def _be_child(work: Callable[[], Iterator[dict[str, Any]]], read: int, write: int) -> NoReturn:
+def _be_child(work: Callable[[], Iterator[Answer]], read: int, write: int) -> NoReturn:
     """Never returns: the parent's exit handlers are not the child's."""
     status = 1
     try:
         os.close(read)
         stream = os.fdopen(write, "wb")
 
-        def send(answer: dict[str, Any]) -> None:
+        def send(answer: Answer) -> None:
             stream.write(json.dumps(answer).encode() + b"\n")
             stream.flush()
 
@@ -129,6 +169,15 @@ def _be_child(work: Callable[[], Iterator[dict[str, Any]]], read: int, write: in
             send({_RAISED: _raised(error)})
     finally:
         os._exit(status)
+
+
+def in_debugger() -> bool:
+    """Whether a debugger traces this process; it would not see what a child does."""
+    try:
+        status = Path("/proc/self/status").read_text("ascii", "replace")
+    except OSError:
+        return False
+    return re.search(r"^TracerPid:\s*[1-9]", status, re.MULTILINE) is not None
 
 
 def first_reason(message: str) -> str:

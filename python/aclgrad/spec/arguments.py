@@ -3,19 +3,56 @@
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from aclgrad.spec import naming
 from aclgrad.spec.call import AttrValue
 from aclgrad.spec.dtypes import DType
 
 
+def _several(kind: type, count: int = 0) -> Callable[[Any], bool]:
+    """Whether a value is a tuple of one type, and of a length where one is said."""
+    return lambda value: (
+        isinstance(value, tuple)
+        and all(isinstance(item, kind) for item in value)
+        and count in (0, len(value))
+    )
+
+
+_HOLDS: dict[str, Callable[[Any], bool]] = {
+    "str": lambda value: isinstance(value, str),
+    "int": lambda value: type(value) is int,
+    "bool": lambda value: isinstance(value, bool),
+    "bool | None": lambda value: value is None or isinstance(value, bool),
+    "AttrValue": lambda value: isinstance(value, (int, float)),
+    "tuple[str, ...]": _several(str),
+    "tuple[str, str]": _several(str, 2),
+    "tuple[DType, ...]": _several(DType),
+}
+
+
+class TypedFields:
+    """A dataclass whose fields are seen to have the types that it says."""
+
+    def __post_init__(self) -> None:
+        """Refuse a field of another type, such as a string where a tuple of them is meant."""
+        for item in dataclasses.fields(self):  # type: ignore[arg-type]
+            value = getattr(self, item.name)
+            if not _HOLDS[str(item.type)](value):
+                raise TypeError(
+                    f"{type(self).__name__}: {item.name}: got {value!r}, want {item.type}"
+                )
+
+
 @dataclass(frozen=True)
 class Tensor:
     """A tensor argument of the API. ``dtypes`` is for those that do not follow the operator's
-    table.
+    table, ``example`` for those whose two rows of three numbers in the documentation are not
+    gradients, if they come first, or probabilities.
     """
 
     name: str
@@ -23,6 +60,7 @@ class Tensor:
     out: bool = False
     dtypes: tuple[DType, ...] = ()
     unused: bool = False  # checked for null, never read: any shape and dtype will do
+    example: tuple[float, ...] = ()
 
     @property
     def c_type(self) -> str:

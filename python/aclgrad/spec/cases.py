@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aclgrad.common import host_memory
+from aclgrad.spec.api import Api
 from aclgrad.spec.call import AttrValue, Call, TensorDesc, row_major
 from aclgrad.spec.dtypes import BF16, DOUBLE, FLOAT, FLOAT16, DType
-from aclgrad.spec.operator import Operator
 
 BLOCK_BYTES = 32
 """Unit of a copy between GM and UB: tails around its multiples are where kernels break."""
@@ -45,6 +45,7 @@ class Case:
     call: Call
     values: str = "uniform"
     exponent: int = 0
+    guessed: bool = False  # of a standard grid: the operator may refuse it
 
     @property
     def dtype(self) -> DType:
@@ -57,6 +58,11 @@ class Case:
         return self.op
 
     @property
+    def place(self) -> str:
+        """File and line where somebody has written it; empty where nobody has."""
+        return ""
+
+    @property
     def of_project(self) -> bool:
         """Whether the operator comes as sources, and has no spec in this package."""
         return False
@@ -66,7 +72,7 @@ class Case:
         """Fixed by the name, so that a failure repeats on its own."""
         return zlib.crc32(f"{self.op}:{self.name}".encode())
 
-    def storages(self, spec: Operator, seed: int = 0) -> dict[str, NDArray[Any]]:
+    def storages(self, spec: Api, seed: int = 0) -> dict[str, NDArray[Any]]:
         """Contents of the storage of each input, flat, rounded to its dtype."""
         rng = np.random.default_rng((self.seed, seed))
         found = {
@@ -95,6 +101,11 @@ def has_room(dtypes: Iterable[DType], magnitude: float, exponent: int) -> bool:
     return magnitude * 2.0**exponent >= least
 
 
+def exponents(number: int, fast: bool) -> tuple[int, ...]:
+    """Of the scales at which a case is run beside 1, by its number."""
+    return EXPONENTS if not fast or number % _SCALED_IN_FAST == 0 else ()
+
+
 def at_scales(
     cases: Iterable[Case], fast: bool, typical: Callable[[Case], float] = lambda case: 1.0
 ) -> Iterator[Case]:
@@ -106,7 +117,7 @@ def at_scales(
         descs = [desc for desc in case.call.tensors.values() if desc is not None]
         if case.values not in ORDINARY or any(desc.empty for desc in descs):
             continue
-        for exponent in EXPONENTS if not fast or number % _SCALED_IN_FAST == 0 else ():
+        for exponent in exponents(number, fast):
             if has_room((desc.dtype for desc in descs), typical(case), exponent):
                 yield replace(case, name=f"{case.name}-2^{exponent}", exponent=exponent)
 
@@ -238,45 +249,58 @@ def shapes(block: int, fast: bool) -> list[tuple[int, ...]]:
     return list(dict.fromkeys(shape for shape, _ in _shapes(block, fast)))
 
 
-def elementwise_grid(spec: Operator, fast: bool) -> Iterator[Case]:
-    """Grid for operators that compute each element on its own and have no attribute."""
-    for dtype in spec.kernel_dtypes:
-        yield from at_scales(_elementwise(spec, dtype, fast), fast)
+@dataclass(frozen=True)
+class Point:
+    """What a case of the grid of element-wise operators is about, beside its dtype."""
+
+    shape: tuple[int, ...]
+    values: str
+    layout: str = "contiguous"
+    out_layout: str = "contiguous"
+
+    @property
+    def words(self) -> list[str]:
+        """For names."""
+        words = ["x".join(map(str, self.shape)) or "scalar", self.values]
+        layouts = (self.layout, self.out_layout)
+        return words if layouts == ("contiguous",) * 2 else [*words, ">".join(layouts)]
 
 
-def _elementwise(spec: Operator, dtype: DType, fast: bool) -> Iterator[Case]:
-    def case(
-        shape: tuple[int, ...],
-        values: str,
-        layout: str = "contiguous",
-        out_layout: str = "contiguous",
-    ) -> Case:
-        tensors: dict[str, TensorDesc | None] = {}
-        for arg in spec.tensors:
-            desc = strided(TensorDesc(shape, dtype), out_layout if arg.out else layout)
-            tensors[arg.name] = TensorDesc((1,), dtype) if arg.unused else desc
-        words = [dtype.alias, "x".join(map(str, shape)) or "scalar", values]
-        if (layout, out_layout) != ("contiguous", "contiguous"):
-            words.append(f"{layout}>{out_layout}")
-        return Case("-".join(words), spec.op, Call(tensors, spec.defaults()), values)
-
-    block = BLOCK_BYTES // dtype.numpy.itemsize
+def elementwise_points(itemsize: int, fast: bool) -> Iterator[Point]:
+    """Grid for operators that compute each element on its own."""
+    block = BLOCK_BYTES // itemsize
     kinds = ("uniform", "normal", "wide")
     for count, shape in enumerate(shapes(block, fast)):
-        yield case(shape, kinds[count % len(kinds)])
-    row = (6, 2 * block + 1)
+        yield Point(shape, kinds[count % len(kinds)])
     specials = ("nan", "inf", "-inf", "special", "special_each", "zero")
     for values in (*specials, "all_nan", "all_inf", "all_-inf"):
-        yield case(row, values)
+        yield Point((6, 2 * block + 1), values)
     for shape in ((4, 6, 2 * block + 1), ()):
         for layout in ("offset", "gaps", "transposed", "expanded"):
-            yield case(shape, "normal", layout)
+            yield Point(shape, "normal", layout)
         for layout in ("offset", "gaps", "transposed"):
-            yield case(shape, "normal", "contiguous", layout)
-        yield case(shape, "normal", "transposed", "gaps")
+            yield Point(shape, "normal", "contiguous", layout)
+        yield Point(shape, "normal", "transposed", "gaps")
 
 
-def same_shape_grid(spec: Operator, fast: bool, forward: str = "probability") -> Iterator[Case]:
+def elementwise_grid(spec: Api, fast: bool) -> Iterator[Case]:
+    """Grid for operators that compute each element on its own and have no attribute."""
+    for dtype in spec.kernel_dtypes:
+        points = elementwise_points(dtype.numpy.itemsize, fast)
+        yield from at_scales((_of_point(spec, dtype, point) for point in points), fast)
+
+
+def _of_point(spec: Api, dtype: DType, point: Point) -> Case:
+    tensors: dict[str, TensorDesc | None] = {}
+    for arg in spec.tensors:
+        layout = point.out_layout if arg.out else point.layout
+        desc = strided(TensorDesc(point.shape, dtype), layout)
+        tensors[arg.name] = TensorDesc((1,), dtype) if arg.unused else desc
+    name = "-".join([dtype.alias, *point.words])
+    return Case(name, spec.op, Call(tensors, spec.defaults()), point.values)
+
+
+def same_shape_grid(spec: Api, fast: bool, forward: str = "probability") -> Iterator[Case]:
     """Grid for operators whose tensors all have one shape and whose attribute is a dim.
 
     ``forward`` names the values that a forward function leaves for its gradient.
@@ -293,7 +317,7 @@ def _of_probabilities(case: Case) -> float:
     return 2.5 / max(shape[-1] if shape else 1, 1)
 
 
-def _grid_of(spec: Operator, dtype: DType, fast: bool, forward: str) -> Iterator[Case]:
+def _grid_of(spec: Api, dtype: DType, fast: bool, forward: str) -> Iterator[Case]:
     def case(
         shape: tuple[int, ...],
         dim: int,

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,30 +18,24 @@ from numpy.typing import NDArray
 from aclgrad.common import host_memory
 from aclgrad.spec import naming
 from aclgrad.spec.arguments import Attr, KernelAttr, KernelTensor, Tensor
-from aclgrad.spec.call import MAX_ELEMENTS, PRIVATE_FORMATS, AttrValue, Call, broadcast
+from aclgrad.spec.call import AttrValue, Call
 from aclgrad.spec.cases import Case
 from aclgrad.spec.checks import (
     INNER_FIND_KERNEL,
-    INNER_NULLPTR,
     SUCCESS,
     Check,
-    DtypeSupported,
+    RankIs,
     ReturnIfEmpty,
     SameShape,
 )
 from aclgrad.spec.definition import AttrDef, Default, Definition, Param
-from aclgrad.spec.dtypes import CASTABLE, FLOAT, DType
+from aclgrad.spec.dtypes import FLOAT, DType
 from aclgrad.spec.soc import FAMILIES, Family, family
 from aclgrad.spec.steps import (
-    BroadcastToCommon,
-    CastTo,
-    CopyTo,
     Launch,
-    MakeContiguous,
     Step,
     SumTo,
     Widen,
-    ZeroIfEmpty,
 )
 
 Float64 = NDArray[np.float64]
@@ -153,6 +146,11 @@ class OpSpec:
         return tuple(arg for arg in self.args if isinstance(arg, Attr))
 
     @property
+    def rank(self) -> int | None:
+        """How many dims the tensors have; None where the checks let several numbers pass."""
+        return next((check.rank for check in self.checks if isinstance(check, RankIs)), None)
+
+    @property
     def checked_args(self) -> tuple[Tensor | Attr, ...]:
         """Arguments that some check looks at."""
         attrs = {getattr(check, "attr", None) for check in self.checks}
@@ -201,6 +199,14 @@ class OpSpec:
             AttrDef(attr.name, attr.type, default=values[attr.name]) for attr in self.attrs
         )
 
+    def attrs_of_kernel(self, attrs: Mapping[str, AttrValue], rank: int) -> dict[str, AttrValue]:
+        """What the wrapper hands on of a call's attributes: a dim counted from the front."""
+        dims = {getattr(step, "attr", None) for step in self.lowering}
+        return {
+            name: value + max(rank, 1) if name in dims and value < 0 else value
+            for name, value in attrs.items()
+        }
+
     def kernel_values(self, attrs: Mapping[str, AttrValue]) -> dict[str, Default]:
         """What the attributes of the OpDef are, by those of the C function."""
         return {attr.name: _kernel_value(attr, attrs[attr.arg]) for attr in self.attrs}
@@ -233,53 +239,25 @@ class OpSpec:
         if any(call.tensor(arg.name).empty for arg in self.empty_args):
             return SUCCESS
         for step in self.lowering:
-            if isinstance(step, ZeroIfEmpty):
-                if 0 in (broadcast(*(call.tensor(name).shape for name in step.of)) or ()):
-                    return SUCCESS if call.tensor(step.arg).addressable else INNER_NULLPTR
-            elif isinstance(step, MakeContiguous):
-                if not call.tensor(step.arg).addressable:
-                    return step.code
-            elif isinstance(step, BroadcastToCommon):
-                common = broadcast(*(call.tensor(name).shape for name in step.of)) or ()
-                desc = call.tensor(step.arg)
-                repeated = desc.size != math.prod(common) and not (step.single and desc.size == 1)
-                if repeated and (
-                    math.prod(common) > MAX_ELEMENTS or desc.format in PRIVATE_FORMATS
-                ):
-                    return INNER_NULLPTR
-            elif isinstance(step, Launch):
-                wide = self._widened(call)
-                variant = tuple(
-                    FLOAT if item.arg in wide else call.tensor(item.arg).dtype
-                    for item in self.inputs
-                )
-                built = {v[: len(self.inputs)] for v in self.kernels_on(call.family)}
-                if variant not in built:
-                    return INNER_FIND_KERNEL
-            elif isinstance(step, CastTo):
-                if call.tensor(step.arg).dtype not in CASTABLE:
-                    return INNER_NULLPTR
-            elif isinstance(step, CopyTo) and not call.tensor(step.arg).addressable:
-                return INNER_NULLPTR
+            code = step.ends(call, self)
+            if code is not None:
+                return code
         return SUCCESS
 
-    def _widened(self, call: Call) -> set[str]:
+    def widened(self, call: Call) -> set[str]:
+        """Inputs that a call casts to float32 first."""
         steps = [step for step in self.lowering if isinstance(step, Widen) and step.needed(call)]
         return {name for step in steps for name in step.args}
 
     def computed_dtype(self, call: Call) -> DType:
         """Dtype that the kernel rounds its result to."""
         like = next(step.like for step in self.lowering if isinstance(step, Launch))
-        return FLOAT if like in self._widened(call) else call.tensor(like).dtype
+        return FLOAT if like in self.widened(call) else call.tensor(like).dtype
 
     def late_codes(self) -> list[tuple[int, str]]:
         """Codes of the first stage that come from the lowering, with what leads to them."""
         reasons = [(INNER_FIND_KERNEL, "no kernel is installed for this SoC and dtype")]
-        for step in self.lowering:
-            if isinstance(step, MakeContiguous):
-                reasons.append((step.code, "a strided input view leaves its storage"))
-            elif isinstance(step, CastTo) and DtypeSupported(step.arg) not in self.checks:
-                reasons.append((INNER_NULLPTR, "no cast reaches the dtype of an output"))
+        reasons += [reason for step in self.lowering if (reason := step.refusal(self))]
         found: dict[int, list[str]] = {}
         for code, text in dict.fromkeys(reasons):
             found.setdefault(code, []).append(text)

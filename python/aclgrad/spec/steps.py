@@ -7,18 +7,31 @@ import math
 from dataclasses import dataclass
 
 from aclgrad.spec import naming
-from aclgrad.spec.call import Call, broadcast
-from aclgrad.spec.checks import INNER_NULLPTR
+from aclgrad.spec.api import Api
+from aclgrad.spec.arguments import TypedFields
+from aclgrad.spec.call import MAX_ELEMENTS, PRIVATE_FORMATS, Call, broadcast
+from aclgrad.spec.checks import INNER_FIND_KERNEL, INNER_NULLPTR, SUCCESS, DtypeSupported
+from aclgrad.spec.dtypes import CASTABLE, FLOAT
 
 
 @dataclass(frozen=True)
-class Step:
+class Step(TypedFields):
     """One step of the lowering; the template has a macro per kind."""
 
     @property
     def kind(self) -> str:
         """Name of the template macro."""
         return naming.snake(type(self).__name__)
+
+    def ends(self, call: Call, spec: Api) -> int | None:
+        """The code of the first stage where the plan ends with this step; None where it goes on."""
+        return None
+
+    def refusal(self, spec: Api) -> tuple[int, str] | None:
+        """The code with which the step may end a call that passed the checks, and what leads to
+        it.
+        """
+        return None
 
 
 @dataclass(frozen=True)
@@ -29,6 +42,14 @@ class MakeContiguous(Step):
 
     arg: str
     code: int = INNER_NULLPTR
+
+    def ends(self, call: Call, spec: Api) -> int | None:
+        """See `Step`."""
+        return None if call.tensor(self.arg).addressable else self.code
+
+    def refusal(self, spec: Api) -> tuple[int, str] | None:
+        """See `Step`."""
+        return self.code, "a strided input view leaves its storage"
 
 
 @dataclass(frozen=True)
@@ -45,6 +66,12 @@ class ZeroIfEmpty(Step):
 
     arg: str
     of: tuple[str, str]
+
+    def ends(self, call: Call, spec: Api) -> int | None:
+        """See `Step`."""
+        if 0 not in _common(call, self.of):
+            return None
+        return SUCCESS if call.tensor(self.arg).addressable else INNER_NULLPTR
 
 
 @dataclass(frozen=True)
@@ -74,12 +101,29 @@ class BroadcastToCommon(Step):
     of: tuple[str, str]
     single: bool = False
 
+    def ends(self, call: Call, spec: Api) -> int | None:
+        """See `Step`."""
+        size = math.prod(_common(call, self.of))
+        desc = call.tensor(self.arg)
+        repeated = desc.size != size and not (self.single and desc.size == 1)
+        too_large = size > MAX_ELEMENTS or desc.format in PRIVATE_FORMATS
+        return INNER_NULLPTR if repeated and too_large else None
+
 
 @dataclass(frozen=True)
 class Launch(Step):
     """Adds the kernel; its result has the shape and dtype of ``like``."""
 
     like: str
+
+    def ends(self, call: Call, spec: Api) -> int | None:
+        """See `Step`."""
+        wide = spec.widened(call)
+        variant = tuple(
+            FLOAT if item.arg in wide else call.tensor(item.arg).dtype for item in spec.inputs
+        )
+        built = {kernel[: len(spec.inputs)] for kernel in spec.kernels_on(call.family)}
+        return None if variant in built else INNER_FIND_KERNEL
 
 
 @dataclass(frozen=True)
@@ -95,9 +139,28 @@ class CastTo(Step):
 
     arg: str
 
+    def ends(self, call: Call, spec: Api) -> int | None:
+        """See `Step`."""
+        return None if call.tensor(self.arg).dtype in CASTABLE else INNER_NULLPTR
+
+    def refusal(self, spec: Api) -> tuple[int, str] | None:
+        """See `Step`."""
+        if DtypeSupported(self.arg) in spec.checks:
+            return None
+        return INNER_NULLPTR, "no cast reaches the dtype of an output"
+
 
 @dataclass(frozen=True)
 class CopyTo(Step):
     """Writes the result through the view of an output."""
 
     arg: str
+
+    def ends(self, call: Call, spec: Api) -> int | None:
+        """See `Step`."""
+        return None if call.tensor(self.arg).addressable else INNER_NULLPTR
+
+
+def _common(call: Call, names: tuple[str, str]) -> tuple[int, ...]:
+    """The shape that two tensors broadcast to."""
+    return broadcast(*(call.tensor(name).shape for name in names)) or ()

@@ -302,11 +302,6 @@ def floor_parts(spec: OpSpec, case: Case) -> tuple[int, int]:
     return size(read), size([like] * len(spec.outputs))
 
 
-def floor_bytes(spec: OpSpec, case: Case) -> int:
-    """Least bytes that kernels can move."""
-    return sum(floor_parts(spec, case))
-
-
 def execute(
     device: Device, spec: OpSpec, case: Case, seed: int = 0
 ) -> tuple[NDArray[Any], NDArray[np.uint8]]:
@@ -401,8 +396,8 @@ class CaseCall(Protocol):
     def judge(self) -> Judged:
         """The verdict on the result."""
 
-    def floor_bytes(self) -> int:
-        """Least bytes that kernels can move."""
+    def floor(self) -> tuple[int, int]:
+        """Least bytes that kernels can read and write."""
 
 
 def run_call(
@@ -460,7 +455,7 @@ def _run_call(
         time.perf_counter() - start,
         report,
         0 if stats is None else stats.gm_read_bytes + stats.gm_write_bytes,
-        call.floor_bytes(),
+        sum(call.floor()),
         found,
         launched,
         judged.picture,
@@ -468,7 +463,7 @@ def _run_call(
 
 
 @dataclass
-class _SpecCall:
+class SpecCall:
     """A case of an operator with a spec."""
 
     device: Device
@@ -480,20 +475,25 @@ class _SpecCall:
 
     @property
     def op(self) -> str:
+        """See `CaseCall`."""
         return self.spec.op
 
     def compute(self) -> NDArray[Any]:
+        """See `CaseCall`."""
         storage, before = execute(self.device, self.spec, self.case, self.seed)
         self.result = self.result or (storage, before)
         return storage
 
     def explained(self, found: tuple[Finding, ...]) -> tuple[Finding, ...]:
+        """See `CaseCall`."""
         return found
 
     def failure(self, error: str, errors: Sequence[Finding]) -> tuple[str, bool]:
+        """See `CaseCall`."""
         return error, False
 
     def judge(self) -> Judged:
+        """See `CaseCall`."""
         assert self.result is not None
         (storage, before), spec, case = self.result, self.spec, self.case
         desc = case.call.tensor(spec.output_args[0].name)
@@ -516,8 +516,9 @@ class _SpecCall:
             message = f"FAILED: {where}\n{message}"
         return Judged(report, message, picture, wrong=bool(spoiled))
 
-    def floor_bytes(self) -> int:
-        return floor_bytes(self.spec, self.case)
+    def floor(self) -> tuple[int, int]:
+        """See `CaseCall`."""
+        return floor_parts(self.spec, self.case)
 
 
 def run_case(
@@ -529,7 +530,7 @@ def run_case(
     tolerance: Tolerance = None,
 ) -> Outcome:
     """Compute and judge one case of an operator with a spec: see `run_call`."""
-    return run_call(device, _SpecCall(device, spec, case, seed, tolerance), chaos)
+    return run_call(device, SpecCall(device, spec, case, seed, tolerance), chaos)
 
 
 def behind(errors: Sequence[Finding], message: str) -> str:

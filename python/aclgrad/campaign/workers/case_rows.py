@@ -13,11 +13,13 @@ from typing import Any
 from aclgrad import ops
 from aclgrad.campaign.plans.plan import Cell, Json, Plan
 from aclgrad.campaign.workers import kernels, packing
-from aclgrad.cases import case_runs, grid
+from aclgrad.cases.operator import Operator
+from aclgrad.cases.project_operator import ProjectOperator
+from aclgrad.cases.spec_operator import SpecOperator
 from aclgrad.golden.precision import Report
 from aclgrad.profiling.calls import profiling
 from aclgrad.profiling.profiled import Profiled
-from aclgrad.running import operator_call
+from aclgrad.running.operand_words import given_or_zero
 from aclgrad.runtime import open_device
 from aclgrad.runtime.device import Device
 from aclgrad.runtime.toolkit import checkout
@@ -25,8 +27,8 @@ from aclgrad.spec.cases import Case, strided
 from aclgrad.spec.dtypes import parse
 from aclgrad.spec.op_spec import OpSpec
 from aclgrad.spec.soc import DEFAULT_SOC, family_of
-from aclgrad.testing import run as testing
 from aclgrad.testing import selection
+from aclgrad.testing.run import Outcome, run_call
 
 _TEXT = 2000  # characters of a message that are kept
 
@@ -47,8 +49,8 @@ class Cases:
     def __init__(self, document: Json, folder: str) -> None:
         self.plan, self.folder = Plan(document), Path(folder)
         self.device: Device | None = None
-        self._subjects: dict[str, case_runs.Subject] = {}
-        self._grids: dict[tuple[str, str, str, str, bool], list[Case]] = {}
+        self._subjects: dict[str, ProjectOperator] = {}
+        self._grids: dict[tuple[str, str, str, str, bool], list[Any]] = {}
         self._fuzz: Any = None
         self._comparison = kernels.Comparison()
         self._set: dict[str, str] = {}
@@ -75,7 +77,28 @@ class Cases:
 
     def _call(self, cell: Cell) -> Json:
         device = self._opened(cell)
-        row = self._of_project(device, cell) if cell.package else self._of_package(device, cell)
+        operator: Operator[Any] = (
+            self._subject(cell.package)
+            if cell.package
+            else SpecOperator(ops.find(cell.operator), cell.soc)
+        )
+        operator.begin()
+        case = self._case(operator, cell)
+        row = _described(case) if cell.case >= 0 else {}
+        if isinstance(operator, SpecOperator) and not selection.accepted(
+            operator.spec, case, family_of(cell.soc)
+        ):
+            return row | {"verdict": REFUSED, "cause": "the documented checks refuse it"}
+        if "precision" in cell.do or "check" in cell.do:
+            chaos = (cell.chaos,) if cell.chaos else ()
+            outcome = run_call(device, operator.call(device, case, cell.seed), chaos)
+            row |= judged(outcome) | ({"verdict": REFUSED} if outcome.refused else {})
+        if "profile" in cell.do and row.get("verdict", PASSED) == PASSED:
+            call = operator.call(device, case, cell.seed)
+            device.clear_findings()
+            with profiling(device):
+                call.compute()
+            row |= _timed(device, cell, call.floor())
         if cell.held != "all":
             row["held"] = list(dict.fromkeys(map(_instruction, device.held())))
         return row
@@ -100,99 +123,33 @@ class Cases:
                 self._set[name] = value
         return self.device
 
-    # -- operators of this package ----------------------------------------------------------------
-
-    def _of_package(self, device: Device, cell: Cell) -> Json:
-        spec = ops.find(cell.operator)
-        family = family_of(cell.soc)
-        case = self._case(spec, cell)
-        row = _described(case) if cell.case >= 0 else {}
-        if not selection.accepted(spec, case, family):
-            return row | {"verdict": REFUSED, "cause": "the documented checks refuse it"}
-        if "precision" in cell.do or "check" in cell.do:
-            chaos = (cell.chaos,) if cell.chaos else ()
-            row |= judged(testing.run_case(device, spec, case, cell.seed, chaos))
-        if "profile" in cell.do and row.get("verdict", PASSED) == PASSED:
-            device.clear_findings()
-            with profiling(device):
-                testing.execute(device, spec, case, cell.seed)
-            row |= _timed(device, cell, testing.floor_parts(spec, case))
-        return row
-
-    def _case(self, spec: OpSpec, cell: Cell) -> Case:
-        if cell.case >= 0:
-            key = (cell.operator, cell.dtype, cell.soc, "", cell.fast)
-            if key not in self._grids:
-                family = family_of(cell.soc)
-                self._grids[key] = [
+    def _case(self, operator: Operator[Any], cell: Cell) -> Case:
+        if cell.case < 0:
+            return (
+                _spec_case(operator.spec, cell)
+                if isinstance(operator, SpecOperator)
+                else _project_case(operator, cell)
+            )
+        key = (cell.operator, cell.dtype, cell.soc, cell.package, cell.fast)
+        if key not in self._grids:
+            every = operator.cases(cell.fast)
+            self._grids[key] = (
+                [
                     case
-                    for case in spec.cases(spec, cell.fast)
-                    if case.dtype == parse(cell.dtype) and selection.accepted(spec, case, family)
+                    for case in every
+                    if case.dtype == parse(cell.dtype)
+                    and selection.accepted(operator.spec, case, family_of(cell.soc))
                 ]
-            return self._grids[key][cell.case]
-        attrs = {**spec.defaults(), **cell.attributes}
-        assert cell.shape is not None
-        case = selection.shape_case(spec, cell.shape, parse(cell.dtype), attrs)
-        given, _, out = cell.layout.partition(">")
-        tensors = {
-            arg.name: case.call.tensor(arg.name)
-            if arg.unused
-            else strided(case.call.tensor(arg.name), (out or _like(given)) if arg.out else given)
-            for arg in spec.tensors
-        }
-        name = "-".join([case.name, cell.values, cell.layout])
-        call = dataclasses.replace(case.call, tensors=tensors, family=family_of(cell.soc))
-        return dataclasses.replace(case, name=name, call=call, values=cell.values)
+                if isinstance(operator, SpecOperator)
+                else [case for case in every if case.row == cell.row]
+            )
+        found: Case = self._grids[key][cell.case]
+        return found
 
-    # -- operators of projects --------------------------------------------------------------------
-
-    def _of_project(self, device: Device, cell: Cell) -> Json:
-        subject = self._subject(cell.package)
-        os.environ["ASCEND_CUSTOM_OPP_PATH"] = str(subject.builder.package)
-        case = self._project_case(subject, cell)
-        row = _described(case) if cell.case >= 0 else {}
-        if "precision" in cell.do or "check" in cell.do:
-            chaos = (cell.chaos,) if cell.chaos else ()
-            outcome = case_runs.run_case(device, subject, case, cell.seed, chaos)
-            row |= judged(outcome)
-            if outcome.refused:
-                row["verdict"] = REFUSED
-        if "profile" in cell.do and row.get("verdict", PASSED) == PASSED:
-            inputs = case.inputs(cell.seed)
-            with profiling(device):
-                result = operator_call.call(
-                    device, subject.builder, subject.op, case.row, inputs, case.call.attrs
-                )
-            read = sum(array.nbytes for param in inputs for array in param)
-            row |= _timed(device, cell, (read, sum(a.nbytes for a in result.outputs.values())))
-        return row
-
-    def _subject(self, digest: str) -> case_runs.Subject:
+    def _subject(self, digest: str) -> ProjectOperator:
         if digest not in self._subjects:
             self._subjects[digest] = packing.unpack(digest, self.folder / archive_name(digest))
         return self._subjects[digest]
-
-    def _project_case(self, subject: case_runs.Subject, cell: Cell) -> grid.ProjectCase:
-        own = {"stem": subject.stem, "path": subject.path}
-        if cell.case >= 0:
-            key = (cell.operator, cell.dtype, cell.soc, cell.package, cell.fast)
-            if key not in self._grids:
-                listed = grid.cases(subject.golden, subject.op, subject.rows, **own, fast=cell.fast)
-                self._grids[key] = [case for case in listed if case.row == cell.row]
-            found: Any = self._grids[key][cell.case]
-            return found  # type: ignore[no-any-return]
-        assert cell.shape is not None
-        (case,) = grid.one_shape(
-            subject.op, [cell.row], cell.shape, self._attrs(subject, cell), **own,
-            values=cell.values, layout=cell.layout.partition(">")[0],
-        )  # fmt: skip
-        return case
-
-    def _attrs(self, subject: case_runs.Subject, cell: Cell) -> Json:
-        from aclgrad.running.operand_words import given_or_zero
-
-        defaults = {attr.name: attr.default for attr in subject.op.attrs}
-        return given_or_zero(subject.op.attrs, {**defaults, **cell.attributes})
 
     # -- the fuzzer -------------------------------------------------------------------------------
 
@@ -226,6 +183,35 @@ class Cases:
         return {"verdict": PASSED, "name": drawn.repro}
 
 
+def _spec_case(spec: OpSpec, cell: Cell) -> Case:
+    attrs = {**spec.defaults(), **cell.attributes}
+    assert cell.shape is not None
+    case = selection.shape_case(spec, cell.shape, parse(cell.dtype), attrs)
+    given, _, out = cell.layout.partition(">")
+    tensors = {
+        arg.name: case.call.tensor(arg.name)
+        if arg.unused
+        else strided(case.call.tensor(arg.name), (out or _like(given)) if arg.out else given)
+        for arg in spec.tensors
+    }
+    name = "-".join([case.name, cell.values, cell.layout])
+    call = dataclasses.replace(case.call, tensors=tensors, family=family_of(cell.soc))
+    return dataclasses.replace(case, name=name, call=call, values=cell.values)
+
+
+def _project_case(operator: Operator[Any], cell: Cell) -> Case:
+    assert cell.shape is not None and isinstance(operator, ProjectOperator)
+    given = {**operator.op.defaults(), **cell.attributes}
+    (case,) = operator.one_shape(
+        [cell.row],
+        cell.shape,
+        given_or_zero(operator.op.attrs, given),
+        cell.values,
+        cell.layout.partition(">")[0],
+    )
+    return case
+
+
 def _instruction(held: Json) -> str:
     place = f" at {Path(held['file']).name}:{held['line']}" if held["file"] else ""
     return f"{held['instruction']} on {held['pipe']}{place}"
@@ -247,7 +233,7 @@ def _described(case: Case) -> Json:
     return {"name": case.name, "shape": dims, "values": case.values}
 
 
-def judged(outcome: testing.Outcome) -> Json:
+def judged(outcome: Outcome) -> Json:
     """What an outcome says."""
     report, errors = outcome.report, outcome.errors
     kinds = list(dict.fromkeys(finding.kind for finding in outcome.findings))
@@ -267,7 +253,7 @@ def judged(outcome: testing.Outcome) -> Json:
     return row | {"verdict": WRONG, "cause": _why(report, outcome)}
 
 
-def _why(report: Report, outcome: testing.Outcome) -> str:
+def _why(report: Report, outcome: Outcome) -> str:
     if outcome.picture is not None:
         return outcome.picture.cause
     return f"wrong numbers: {report.reasons[0]}" if report.reasons else "wrong numbers"

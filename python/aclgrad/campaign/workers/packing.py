@@ -15,9 +15,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from aclgrad.cases import case_runs, golden_file
+from aclgrad.cases import golden_file
 from aclgrad.cases.golden_file import GoldenFile
 from aclgrad.cases.grid import label
+from aclgrad.cases.project_operator import ProjectOperator, operators_of
 from aclgrad.common import cache, temporary
 from aclgrad.reading.aclnn_functions import Argument, Function
 from aclgrad.reading.auto_sync import assume
@@ -30,7 +31,7 @@ from aclgrad.spec.soc import family_of
 class Built:
     """An operator of a project, built for one SoC family."""
 
-    subject: case_runs.Subject
+    subject: ProjectOperator
     rows: tuple[tuple[str, ...], ...]
     autosync: str
 
@@ -85,7 +86,7 @@ class Built:
 
 def build(path: Path, soc: str, wanted: Sequence[str], *, golden: bool, jobs: int = 0) -> Built:
     """Build the kernels of the wanted dtypes, all if none are named. Raises SourcesError."""
-    subject = case_runs.subjects(str(path), soc, golden=golden, jobs=jobs)[0]
+    subject = operators_of(str(path), soc, golden=golden, jobs=jobs)[0]
     kinds = {dtypes.parse(word).ge for word in wanted}
     rows = tuple(row for row in subject.rows if not kinds or (row and row[0] in kinds))
     subject.build(rows)
@@ -128,7 +129,7 @@ class Package:
         return [tuple(row) for row in self.about["rows"]]
 
 
-def unpack(digest: str, archive: Path) -> case_runs.Subject:
+def unpack(digest: str, archive: Path) -> ProjectOperator:
     """An operator from its archive; once for all processes of a machine, in the user's cache."""
     place = cache.root() / "campaign" / digest
     if not (place / "project.json").is_file():
@@ -153,7 +154,7 @@ def unpack(digest: str, archive: Path) -> case_runs.Subject:
     golden: GoldenFile | None = None
     if (place / "golden.py").is_file():
         golden = golden_file.load(place / "golden.py", op)
-    return case_runs.Subject(about["word"], package, definition.Registered(), op, golden)
+    return ProjectOperator(about["word"], package, definition.Registered(), op, golden)
 
 
 def family_key(soc: str) -> str:

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What checks and cases need to know of an operator. ``OpSpec`` is one."""
+"""What checks, steps and cases need to know of an operator. ``OpSpec`` is one."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Protocol
 
-from aclgrad.spec.arguments import Attr, Tensor
+from aclgrad.spec.arguments import Attr, KernelTensor, Tensor
 from aclgrad.spec.call import AttrValue, Call
 from aclgrad.spec.dtypes import DType
 from aclgrad.spec.soc import Family
 
 
-class Operator(Protocol):
-    """An operator's arguments, dtypes and checks."""
+class Api(Protocol):
+    """The aclnn function of an operator: its arguments, dtypes and checks."""
 
     @property
     def op(self) -> str:
@@ -26,6 +26,10 @@ class Operator(Protocol):
     @property
     def input_args(self) -> tuple[Tensor, ...]:
         """The input tensors."""
+
+    @property
+    def inputs(self) -> tuple[KernelTensor, ...]:
+        """The inputs of the kernel."""
 
     @property
     def scaled(self) -> tuple[str, ...]:
@@ -45,6 +49,12 @@ class Operator(Protocol):
 
     def dtypes_on(self, soc_family: Family) -> tuple[DType, ...]:
         """Dtypes of the operator on a SoC family."""
+
+    def kernels_on(self, soc_family: Family) -> tuple[tuple[DType, ...], ...]:
+        """Kernels that run on a SoC family, by the dtypes of inputs and outputs."""
+
+    def widened(self, call: Call) -> set[str]:
+        """Inputs that a call casts to float32 first."""
 
     def same_shape_group(self, arg: str) -> set[str]:
         """Arguments that must have the shape of ``arg``."""
