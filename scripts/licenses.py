@@ -175,8 +175,8 @@ terms. aclgrad does not use them; a build of PyTorch for CPUs has none of them. 
 
 ## All
 
-`aclgrad` is what the wheel of aclgrad depends on, `build` what builds it, all else the extra of that
-name. The extras `test`, `dev`, `docs`, `wheel` and `audit` are for work on aclgrad itself.
+`aclgrad` is what the wheel of aclgrad depends on, `build` what builds it, all else the extra of
+that name. The extras `test`, `dev`, `docs`, `wheel` and `audit` are for work on aclgrad itself.
 
 | package | licence | for |
 |---|---|---|

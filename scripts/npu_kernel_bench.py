@@ -32,8 +32,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-import marked_tables
 
+from aclgrad.common import page_sections
 from aclgrad.runtime.toolkit import sim_root
 
 MATRIX = re.compile(r"\bMmad\b|\bREGIST_MATMUL_OBJ\b|matmul_intf\.h")
@@ -328,7 +328,7 @@ def table(outcomes: Sequence[Outcome], vector: int, matrix: int) -> str:
     ]
     lines += [
         f"| {each.task} | {each.passed}/{each.cases} | {each.unchecked or '-'} |"
-        f" {marked_tables.cell(PATH.sub('', f'{each.stage} {each.reason}').strip())} |"
+        f" {page_sections.cell(PATH.sub('', f'{each.stage} {each.reason}').strip())} |"
         for each in outcomes
         if not each.accepted
     ]
@@ -378,7 +378,7 @@ def main() -> int:
     text = table(known_now, len(every) - matrix, matrix)
     print(text)
     if options.write:
-        marked_tables.write(options.write, "npu_kernel_bench", text)
+        page_sections.write(options.write, "npu_kernel_bench", text)
     return 0
 
 

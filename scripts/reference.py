@@ -16,11 +16,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import licenses
-from marked_tables import cell
 from typer.testing import CliRunner
 
 from aclgrad import cli, errors
 from aclgrad.common import files
+from aclgrad.common.page_sections import cell
 
 if sys.version_info >= (3, 11):
     import tomllib

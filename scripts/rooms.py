@@ -14,7 +14,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
-from aclgrad.common import files
+from aclgrad.common import files, page_sections
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "python" / "aclgrad"
@@ -44,9 +44,9 @@ def _imported(path: Path, known: Mapping[str, Path], package: str) -> Iterator[s
         else:
             continue
         for module, name in names:
-            if module != package and not module.startswith(f"{package}."):
+            if package and module != package and not module.startswith(f"{package}."):
                 continue
-            below = module[len(package) + 1 :]
+            below = module[len(package) + 1 :] if package else module
             whole = f"{below}.{name}".strip(".")
             if whole in known:
                 yield whole
@@ -55,11 +55,12 @@ def _imported(path: Path, known: Mapping[str, Path], package: str) -> Iterator[s
 
 
 def imports(package: Path = PACKAGE) -> Graph:
-    """Which modules each module imports, wherever the import stands."""
+    """Which modules each module imports, wherever the import stands. Those of a folder that is no
+    package are imported by their names alone.
+    """
     known = modules(package)
-    return {
-        name: set(_imported(path, known, package.name)) - {name} for name, path in known.items()
-    }
+    inside = package.name if (package / "__init__.py").is_file() else ""
+    return {name: set(_imported(path, known, inside)) - {name} for name, path in known.items()}
 
 
 def room(module: str, known: Collection[str]) -> str:
@@ -141,8 +142,7 @@ def pictures() -> dict[str, str]:
 def fill(page: str) -> str:
     """The page with the pictures of today between their marks."""
     for name, text in pictures().items():
-        begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
-        page = re.sub(f"{begin}.*?{end}", f"{begin}\n{text}\n{end}", page, flags=re.S)
+        page = page_sections.filled(PAGE, name, text, page)
     return page
 
 

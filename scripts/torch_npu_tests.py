@@ -28,9 +28,10 @@ from typing import Any
 
 import pytest
 
+from aclgrad.common import page_sections
+
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-import marked_tables
 
 OURS = (
     "test_softmax_backward_data.py",
@@ -283,7 +284,7 @@ def main() -> int:
     text = table(results)
     print(text)
     if arguments.write:
-        marked_tables.write(arguments.write, "torch_npu_tests", text)
+        page_sections.write(arguments.write, "torch_npu_tests", text)
     return 0
 
 

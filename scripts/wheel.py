@@ -19,49 +19,12 @@ import zipfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+import wheel_proof
+from wheel_tools import ROOT, TOOLS, WheelError, compiler_of, run, say
+
 from aclgrad.common.files import write
 
-ROOT = Path(__file__).resolve().parent.parent
 MOST_BYTES = 12_000_000
-_TOOLS = Path(sys.executable).parent
-
-
-class WheelError(Exception):
-    """A message for the user."""
-
-
-def say(text: str) -> None:
-    """One line of progress."""
-    print(text, flush=True)
-
-
-def run(words: Iterable[object], *, cwd: Path = ROOT, **environment: str) -> str:
-    """Run a command, with a line every ten seconds; its output comes out when it fails."""
-    command = [*map(str, words)]
-    where = {"PATH": f"{_TOOLS}{os.pathsep}{os.environ['PATH']}", **environment}
-    started = time.monotonic()
-    with tempfile.TemporaryFile("w+", errors="replace") as log:
-        process = subprocess.Popen(
-            command, cwd=cwd, env=os.environ | where, stdout=log, stderr=subprocess.STDOUT
-        )
-        while True:
-            try:
-                status = process.wait(timeout=10)
-                break
-            except subprocess.TimeoutExpired:
-                last = _last_line(log.fileno())
-                say(f"  after {time.monotonic() - started:.0f} s: {last[:100]}")
-        log.seek(0)
-        text = log.read()
-    if status:
-        raise WheelError(f"{' '.join(command[:4])} ... failed:\n{text[-4000:]}")
-    return text
-
-
-def _last_line(descriptor: int) -> str:
-    size = os.fstat(descriptor).st_size
-    data = os.pread(descriptor, 400, max(0, size - 400)).decode("utf-8", "replace")
-    return data.strip().splitlines()[-1] if data.strip() else ""
 
 
 def commit_time(source: Path) -> str:
@@ -71,11 +34,6 @@ def commit_time(source: Path) -> str:
         ["git", "log", "-1", "--format=%ct"], cwd=source, capture_output=True, text=True
     )
     return given or done.stdout.strip() or "315532800"
-
-
-def compiler_of(arch: str) -> str:
-    """The C++ compiler that makes programs of a machine."""
-    return os.environ.get("CXX", "g++") if arch == platform.machine() else f"{arch}-linux-gnu-g++"
 
 
 def objcopy_of(arch: str) -> str:
@@ -101,7 +59,7 @@ def build(arch: str, source: Path) -> Path:
     """Build the toolkit of a machine; returns its folder."""
     folder = source / "build" / ("sim" if arch == platform.machine() else arch)
     words: list[object] = [f"-DPython3_EXECUTABLE={sys.executable}"]
-    words += [f"-DCMAKE_MAKE_PROGRAM={_TOOLS / 'ninja'}"]
+    words += [f"-DCMAKE_MAKE_PROGRAM={TOOLS / 'ninja'}"]
     if arch != platform.machine():
         words += ["--toolchain", source / f"cmake/{arch}.cmake"]
     run(["cmake", "-G", "Ninja", "-S", source, "-B", folder, *words], cwd=source)
@@ -255,7 +213,7 @@ def _debug_wheel(wheel: Path, folder: Path, epoch: str) -> Path:
 
 def installer(arch: str, source: Path, toolkit: Path, output: Path) -> Path:
     """Make the operators' installer."""
-    words = [_TOOLS / "aclgrad", "package", "--output", output]
+    words = [TOOLS / "aclgrad", "package", "--output", output]
     given = {"PYTHONPATH": str(source / "python"), "ACLGRAD_TOOLKIT": str(toolkit)}
     run(words, cwd=source, CXX=compiler_of(arch), **given)
     return output / f"custom_opp_aclgrad_linux-{arch}.run"
@@ -335,8 +293,6 @@ def main() -> int:
             if options.twice:
                 again(arch, made)
             if arch != platform.machine() and not options.no_prove:
-                import wheel_proof
-
                 build(platform.machine(), ROOT)  # what it is compared with
                 wheel_proof.prove(arch, made[0], made[-1])
     except WheelError as error:

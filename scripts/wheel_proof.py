@@ -17,7 +17,7 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-from wheel import ROOT, WheelError, compiler_of, run, say
+from wheel_tools import ROOT, WheelError, compiler_of, run, say
 
 # What runs on both: every instruction, the five programs, of the operators' grid one case in GRID.
 TESTS = (

@@ -12,7 +12,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table as RichTable
 
-from aclgrad.common import files
+from aclgrad.common import files, page_sections
 from driver import baseline, public_kernels
 from driver.cases import HOST_LIMITS, Case, CaseClass
 from driver.classes import FIGURES, Verdict
@@ -346,11 +346,4 @@ def record(section: str, table: Table) -> None:
 
 def in_document(section: str, table: Table) -> str:
     """The page's text with a section's table put in."""
-    page = document(section)
-    text = page.read_text("utf-8")
-    begin, end = f"<!-- {section} -->", f"<!-- end of {section} -->"
-    before, found, rest = text.partition(begin)
-    _, also, after = rest.partition(end)
-    if not found or not also:
-        raise SystemExit(f"{page}: no section between {begin} and {end}. Next: add both lines")
-    return f"{before}{begin}\n\n{table.markdown()}\n\n{end}{after}"
+    return page_sections.filled(document(section), section, f"\n{table.markdown()}\n\n")

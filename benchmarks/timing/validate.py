@@ -24,7 +24,7 @@ from rich.table import Table
 
 import cycle_model
 from aclgrad.cli import progress_lines as told
-from aclgrad.common import files
+from aclgrad.common import files, page_sections
 from aclgrad.profiling.estimate import before_us, bound_by, error_band, undecided
 from aclgrad.runtime import Device, open_device
 from aclgrad.runtime.memory import Buffer
@@ -33,7 +33,6 @@ from board import CASES, Case
 HERE = Path(__file__).resolve().parent
 RECORDED = HERE / "recorded.json"
 DOCUMENT = HERE.parents[1] / "docs" / "reference" / "timing_validation.md"
-BEGIN, END = "<!-- validation -->", "<!-- end of validation -->"
 MOST_DRIFT = 1.0  # percentage points
 HOLD = 0.9  # of the stated ranges, of each source
 ALIKE = 0.02  # two times that differ by less rank nothing
@@ -336,10 +335,7 @@ def record(rows: list[Row]) -> None:
     """Writes recorded.json and the table of the document."""
     errors = {row.key: round(row.error, 2) for row in rows}
     files.write(RECORDED, json.dumps(errors, indent=1) + "\n", "--record")
-    text = DOCUMENT.read_text(encoding="utf-8")
-    before, _, rest = text.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    files.write(DOCUMENT, f"{before}{BEGIN}\n\n{markdown(rows)}\n\n{END}{after}", "--record")
+    page_sections.write(DOCUMENT, "validation", f"\n{markdown(rows)}\n\n")
 
 
 def main() -> int:

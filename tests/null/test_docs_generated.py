@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from aclgrad.codegen import docs, examples
+from aclgrad.common import page_sections
 from aclgrad.ops import all_specs
 from aclgrad.spec.op_spec import OpSpec, replace
 from other_operators import LOSS, MASKED
@@ -44,7 +45,8 @@ def test_a_second_run_writes_nothing_and_drops_what_is_stale(tmp_path: Path) -> 
     page = tmp_path / "docs" / "operators.md"
     old = tmp_path / "docs" / "api" / "gone_grad.md"
     old.parent.mkdir(parents=True)
-    page.write_text(f"head\n{docs.BEGIN}\nformer table\n{docs.END}\ntail\n")
+    begin, end = (f"<!-- support table: {word} -->" for word in ("generated", "end"))
+    page.write_text(f"head\n{begin}\nformer table\n{end}\ntail\n")
     old.touch()
     first = docs.write(tmp_path)
     assert old in first and not old.exists() and len(first) == 2 * len(all_specs()) + 2
@@ -53,9 +55,17 @@ def test_a_second_run_writes_nothing_and_drops_what_is_stale(tmp_path: Path) -> 
     assert text.startswith("head\n") and text.endswith("tail\n") and "former" not in text
 
 
-def test_a_page_without_markers_is_refused() -> None:
-    with pytest.raises(ValueError, match="put both back"):
-        docs.with_table("no table here", all_specs())
+@pytest.mark.parametrize("mark", ["<!-- {} -->", "      # {}"])
+def test_a_section_of_a_page_is_replaced(mark: str, tmp_path: Path) -> None:
+    page = tmp_path / "page"
+    begin, end = mark.format("parts: generated"), mark.format("parts: end")
+    page.write_text(f"head\n{begin}\nold\n{end}\ntail")
+    page_sections.write(page, "parts", "new")
+    assert page.read_text() == f"head\n{begin}\nnew\n{end}\ntail\n"
+    assert page_sections.filled(page, "parts", "new\n") == page.read_text()
+    for text in ("no marks", f"{begin}\n", page.read_text() * 2):
+        with pytest.raises(ValueError, match="sections of the name parts, want one. Next: "):
+            page_sections.filled("page.md", "parts", "new", text)
 
 
 @pytest.mark.parametrize("spec", SPECS, ids=named)

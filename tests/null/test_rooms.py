@@ -29,9 +29,23 @@ def test_no_circle() -> None:
     assert rooms.circle(rooms.between_rooms(GRAPH)) == []
 
 
+@pytest.mark.parametrize("name", ["scripts", "benchmarks"])
+def test_no_circle_of_scripts(name: str) -> None:
+    graph = rooms.imports(ROOT / name)
+    assert rooms.circle(graph) == []
+    assert sum(map(len, graph.values())) > 5
+
+
+def test_circles_of_scripts_are_seen(tmp_path: Path) -> None:
+    (tmp_path / "wheel.py").write_text("def f():\n    import proof\n")
+    (tmp_path / "proof.py").write_text("from wheel import f\n")
+    assert rooms.circle(rooms.imports(tmp_path)) == ["proof", "wheel", "proof"]
+
+
 def test_circles_are_seen(tmp_path: Path) -> None:
     package = tmp_path / "aclgrad"
     package.mkdir()
+    (package / "__init__.py").touch()
     (package / "spec.py").write_text("def f():\n    from aclgrad import checks\n")
     (package / "checks.py").write_text("from aclgrad.cases import Case\n")
     (package / "cases.py").write_text("import aclgrad.spec\n")
@@ -41,6 +55,7 @@ def test_circles_are_seen(tmp_path: Path) -> None:
 def test_circles_of_rooms_within_rooms_are_seen(tmp_path: Path) -> None:
     package = tmp_path / "aclgrad"
     for name, text in (
+        ("__init__.py", ""),
         ("a/__init__.py", ""),
         ("a/one/__init__.py", ""),
         ("a/one/x.py", "from aclgrad.a.two import y\n"),

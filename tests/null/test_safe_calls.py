@@ -49,7 +49,6 @@ OWN_PLACES = {
     "scripts/compatibility.py",
     "scripts/licenses.py",
     "scripts/lock.py",
-    "scripts/marked_tables.py",
     "scripts/npu_kernel_bench.py",
     "scripts/torch_npu_tests.py",
     "scripts/wheel_proof.py",

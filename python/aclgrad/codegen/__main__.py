@@ -10,7 +10,6 @@ import os
 import sys
 from pathlib import Path
 
-from aclgrad.codegen import docs, stubs
 from aclgrad.codegen.render import generate
 from aclgrad.ops import SpecError, all_specs, need_all
 from aclgrad.runtime.toolkit import checkout
@@ -34,6 +33,8 @@ def main() -> None:
         root = checkout()
         if root is None:
             parser.error("--docs: this package is installed; run it from a source checkout")
+        from aclgrad.codegen import docs, stubs  # which no wheel has
+
         changed = [*docs.write(root), *stubs.write(root)]
     else:
         # A build of operators by name goes on beside one whose spec has a fault.

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from aclgrad.codegen import examples
 from aclgrad.codegen.render import ACLNN_NAMES, render, write_if_different
+from aclgrad.common import page_sections
 from aclgrad.golden.limits import LIMITS
 from aclgrad.ops import need_all
 from aclgrad.spec.arguments import Tensor
@@ -17,8 +18,6 @@ from aclgrad.spec.dtypes import DType
 from aclgrad.spec.op_spec import OpSpec
 from aclgrad.spec.soc import FAMILIES, Family
 
-BEGIN = "<!-- support table: generated -->"
-END = "<!-- end -->"
 _WIDTH = 120
 
 
@@ -101,17 +100,6 @@ def support_table(specs: Sequence[OpSpec]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def with_table(page: str, specs: Sequence[OpSpec]) -> str:
-    """Return the page with what lies between the markers replaced."""
-    head, begin, rest = page.partition(BEGIN)
-    _, end, tail = rest.partition(END)
-    if not begin or not end:
-        raise ValueError(
-            f"docs/operators.md: no support table between {BEGIN} and {END}; put both back"
-        )
-    return f"{head}{BEGIN}\n{support_table(specs)}{END}{tail}"
-
-
 def program(spec: OpSpec) -> str:
     """C++ example of one operator."""
     made = examples.example(spec)
@@ -141,7 +129,19 @@ def documents(root: Path, specs: Iterable[OpSpec] | None = None) -> dict[Path, s
     """Every generated document of a checkout, by path."""
     chosen = tuple(need_all() if specs is None else specs)
     page = root / "docs" / "operators.md"
-    files = {page: with_table(page.read_text(encoding="utf-8"), chosen)}
+    files = {page: page_sections.filled(page, "support table", support_table(chosen))}
+    listed = {
+        root / "mkdocs.yml": "".join(
+            f"          - {spec.api}: api/{spec.op}.md\n" for spec in chosen
+        ),
+        **dict.fromkeys(
+            (root / "docs" / "index.md", root / "docs" / "index.zh.md"),
+            ",\n".join(f"[{spec.api}](api/{spec.op}.md)" for spec in chosen),
+        ),
+    }
+    for path, lines in listed.items():
+        if path.is_file():
+            files[path] = page_sections.filled(path, "operators", lines)
     for spec in chosen:
         files[root / "docs" / "api" / f"{spec.op}.md"] = api_page(spec, root)
         files[root / "examples" / f"aclnn_{spec.header}.cpp"] = program(spec)

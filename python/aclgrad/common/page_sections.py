@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sections of pages that a script writes: what stands between two lines with the section's name,
+``<!-- NAME: generated -->`` and ``<!-- NAME: end -->``, or with # where a page has such comments.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from aclgrad.common import files
+
+
+def filled(page: Path | str, name: str, inside: str, text: str | None = None) -> str:
+    """The text of a page, or the one given, with a section replaced."""
+    old = Path(page).read_text("utf-8") if text is None else text
+    mark = rf"[ ]*(?:<!-- |# ){re.escape(name)}: {{}}(?: -->)?\n"
+    pattern = f"(^{mark.format('generated')}).*?(^{mark.format('end')})"
+    line = inside if inside.endswith("\n") else f"{inside}\n"
+    new, count = re.subn(
+        pattern,
+        lambda found: f"{found[1]}{line}{found[2]}",
+        old if old.endswith("\n") else f"{old}\n",
+        flags=re.DOTALL | re.MULTILINE,
+    )
+    if count != 1:
+        raise ValueError(
+            f"{page}: got {count} sections of the name {name}, want one. Next: put in the lines"
+            f" <!-- {name}: generated --> and <!-- {name}: end -->"
+        )
+    return new
+
+
+def write(page: Path, name: str, inside: str) -> None:
+    """Replace a section of a page."""
+    files.write(page, filled(page, name, inside), str(page))
+
+
+def cell(text: str) -> str:
+    """Make a text safe in a table."""
+    return " ".join(text.split()).replace("|", "\\|")
