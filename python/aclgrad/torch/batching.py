@@ -8,6 +8,8 @@ from typing import Any
 
 import torch  # type: ignore[import-not-found,unused-ignore]
 
+from aclgrad.spec.op_spec import OpSpec
+from aclgrad.spec.steps import WrapDim
 from aclgrad.torch.derivatives import common_shape, share_of
 from aclgrad.torch.differentiable import Rule
 
@@ -22,10 +24,10 @@ def _in_front(
     ]
 
 
-def _along_dim(operator: str) -> Rule:
+def _along_dim(operator: str, count: int) -> Rule:
     def rule(info: Any, in_dims: Any, *values: Any) -> tuple[torch.Tensor, int]:
-        tensors = _in_front(info, in_dims, values[:2])
-        dim, device = values[2:]
+        tensors = _in_front(info, in_dims, values[:count])
+        dim, device = values[count:]
         scalar = tensors[0].dim() == 1
         if scalar:
             tensors = [tensor.unsqueeze(1) for tensor in tensors]
@@ -38,9 +40,12 @@ def _along_dim(operator: str) -> Rule:
     return rule
 
 
-def _log_sigmoid_backward(info: Any, in_dims: Any, *values: Any) -> tuple[torch.Tensor, int]:
-    tensors = _in_front(info, in_dims, values[:2])
-    return torch.ops.aclgrad.log_sigmoid_backward(*tensors, values[2]), 0
+def _each_element(operator: str, count: int) -> Rule:
+    def rule(info: Any, in_dims: Any, *values: Any) -> tuple[torch.Tensor, int]:
+        tensors = _in_front(info, in_dims, values[:count])
+        return getattr(torch.ops.aclgrad, operator)(*tensors, *values[count:]), 0
+
+    return rule
 
 
 def _scaled_masked_softmax_backward(
@@ -76,19 +81,25 @@ def _kl_div_backward(info: Any, in_dims: Any, *values: Any) -> tuple[torch.Tenso
     return result.reshape(like.shape), 0
 
 
-def of(operator: str) -> Rule:
-    """The rule of an operator."""
+def of(spec: OpSpec) -> Rule:
+    """The rule of an operator: of its own, or by its checks that all tensors have one shape."""
+    read = [arg.name for arg in spec.input_args if not arg.unused]
+    dims = [step.attr for step in spec.lowering if isinstance(step, WrapDim)]
+    attrs = [attr.name for attr in spec.attr_args]
+    if spec.function in _RULES:
+        return _RULES[spec.function]
+    if {*read} <= spec.same_shape_group(read[0]) and attrs == dims:
+        made = _along_dim if dims else _each_element
+        return made(spec.function, len(read))
 
     def none(*_: Any) -> tuple[torch.Tensor, int]:
-        raise NotImplementedError(f"{operator}: has no rule for torch.vmap. Next: a loop")
+        raise NotImplementedError(f"{spec.function}: has no rule for torch.vmap. Next: a loop")
 
-    return _RULES.get(operator, none)
+    return none
 
 
 _RULES: dict[str, Rule] = {
-    "softmax_backward": _along_dim("softmax_backward"),
-    "log_softmax_backward": _along_dim("log_softmax_backward"),
-    "log_sigmoid_backward": _log_sigmoid_backward,
     "kl_div_backward": _kl_div_backward,
     "scaled_masked_softmax_backward": _scaled_masked_softmax_backward,
 }
+"""Of operators whose tensors have several shapes, or attributes beside a dim."""

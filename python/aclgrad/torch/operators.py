@@ -65,7 +65,7 @@ def _register(spec: OpSpec) -> Callable[..., torch.Tensor]:
         **{arg.python: arg.default for arg in spec.attr_args},
         device="sim",
     )
-    rule = batching.of(name)
+    rule = batching.of(spec)
     return register(Parts(name, signature, spec.brief, kernel, fake, keep, differentiate, rule))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a campaign file asks for: axes of its sweeps, and plans that count cases through them.
 
-May import: ``common``, ``errors``, ``reading``, ``spec``, ``testing``.
+May import: ``common``, ``errors``, ``ops``, ``reading``, ``spec``, ``testing``.
 """

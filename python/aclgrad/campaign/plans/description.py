@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from aclgrad import ops
 from aclgrad.campaign.plans import axes
 from aclgrad.common import files
 from aclgrad.common.data import absurd, parse_toml
@@ -177,6 +178,7 @@ class _Reader:
         for key, meaning in words.items():
             if key in self.table:
                 made[key] = tuple(dict.fromkeys(self._words(key, meaning)))
+        made |= {key: _by_rank(made[key]) for key in ("operators",) if key in made}
         for key, zero in (("chaos", True), ("seeds", True)):
             if key in self.table:
                 made[key] = self._numbers(key, zero)
@@ -318,6 +320,16 @@ class _Reader:
             for key in ("shapes", "random", "csv", "attributes", "layouts", "values", "search"):
                 if key in self.table:
                     raise self.refuse(key, f"cases = '{found.cases}' have their own; keep one")
+
+
+def _by_rank(words: Sequence[str]) -> tuple[str, ...]:
+    """Names of operators, where a word means those of any rank or of one."""
+    found: list[str] = []
+    for word in words:
+        rank = re.fullmatch(r"all of (?:any rank|rank (\d))", word)
+        wanted = int(rank[1]) if rank and rank[1] else None
+        found += [spec.op for spec in ops.need_all() if spec.rank == wanted] if rank else [word]
+    return tuple(dict.fromkeys(found))
 
 
 def _one_of(wanted: Sequence[str]) -> Callable[[str], str]:
