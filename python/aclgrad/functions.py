@@ -51,8 +51,9 @@ def load(path: str | os.PathLike[str], *, soc: str | None = None) -> Operators:
     Returns
     -------
     Operators
-        A function on NumPy arrays per operator, named like the operator in snake case, with the
-        inputs and attributes of its definition: ``load("huber_grad").huber_grad(x, t, delta=1.0)``.
+        A function for each operator, named like the operator in snake case, with the inputs and
+        attributes of its definition: ``load("huber_grad").huber_grad(x, t, delta=1.0)``. It takes
+        and returns NumPy arrays, or CPU tensors of torch.
 
     Raises
     ------

@@ -59,8 +59,8 @@ def make(
 
 
 class Operators:
-    """The operators of one project or package. Each is an attribute: a function on NumPy arrays
-    with the inputs and attributes of its definition.
+    """The operators of one project or package. Each is an attribute: a function with the
+    inputs and attributes of its definition, on NumPy arrays or CPU tensors of torch.
 
     >>> ops = aclgrad.load("huber_grad")
     >>> ops.huber_grad(x, t, delta=1.0)

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operators as Python functions on NumPy arrays: those of a project, built when needed, or of an
-operator package that is built.
+"""Operators as Python functions on NumPy arrays or CPU tensors of torch: those of a project, built
+when needed, or of an operator package that is built.
 """
 
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -14,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from aclgrad.building import operator_build
-from aclgrad.common import callables
+from aclgrad.common import callables, lazy
 from aclgrad.common.callables import Operators
 from aclgrad.errors import AclnnError
 from aclgrad.reading.aclnn_functions import signature_of
@@ -130,6 +131,13 @@ class PackageBuilder(operator_build.Builder):
         """They are somebody else's."""
 
 
+def _has_tensor(value: Any) -> bool:
+    """Whether it is a tensor of torch or has some; without importing torch."""
+    torch = sys.modules.get("torch")
+    parts = value if isinstance(value, (list, tuple)) else [value]
+    return torch is not None and any(isinstance(part, torch.Tensor) for part in parts)
+
+
 @dataclass
 class _Operator:
     builder: operator_build.Builder
@@ -150,8 +158,22 @@ class _Operator:
         return callables.make(self.name, self.plan.signature, doc, self.call, MODULE)
 
     def call(self, *values: Any) -> Any:
-        """Compute, from the values of the signature's parameters in its order."""
+        """Compute on arrays or tensors, from the values of the signature's parameters in its
+        order.
+        """
         given = dict(zip(self.plan.signature.parameters, values, strict=True))
+        names = (*self.plan.inputs, self.plan.out)
+        if not any(_has_tensor(given[name]) for name in names):
+            return self._compute(given)
+        loaded = lazy.module("aclgrad.torch.loaded")
+        return loaded.call(
+            self.name,
+            names,
+            [given[name] for name in names],
+            lambda *arrays: self._compute({**given, **dict(zip(names, arrays, strict=True))}),
+        )
+
+    def _compute(self, given: Mapping[str, Any]) -> Any:
         inputs = [
             signatures.tensors(self.name, arg, item, given[arg], self._offered(place))
             for place, (arg, item) in enumerate(zip(self.plan.inputs, self.op.inputs, strict=True))
@@ -168,8 +190,8 @@ class _Operator:
                 self.built.add(row)
         result = self._run(row, inputs, attrs, out)
         for finding in result.findings:
-            # The generated function is between here and the caller.
-            warnings.warn(f"{self.name}: {finding.text}", RuntimeWarning, stacklevel=3)
+            # The generated function and `call` are between here and the caller.
+            warnings.warn(f"{self.name}: {finding.text}", RuntimeWarning, stacklevel=4)
         return self._returned(result.outputs, given[self.plan.out])
 
     def _offered(self, place: int) -> tuple[str, ...]:
@@ -191,7 +213,7 @@ class _Operator:
                     near = f" beside {', '.join(beside)}" if beside else ""
                     raise TypeError(
                         f"{self.name}: {arg}: got {name.name}, want {signatures.either(want)}"
-                        f"{near}; convert it with ndarray.astype"
+                        f"{near}; convert it with astype or Tensor.to"
                     )
                 rows = left
             beside += [f"{arg} of {array.dtype.name}" for array in inputs[place][:1]]

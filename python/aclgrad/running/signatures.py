@@ -127,7 +127,7 @@ def _array(function: str, arg: str, value: Any, kind: str) -> np.ndarray[Any, An
         if isinstance(value, np.ndarray):
             raise TypeError(
                 f"{function}: {arg}: got {value.dtype.name}, want {kind}; convert it with"
-                " ndarray.astype"
+                " astype or Tensor.to"
             ) from None
         raise TypeError(
             f"{function}: {arg}: got {type(value).__name__}, want a numpy.ndarray of {kind}:"
@@ -252,6 +252,7 @@ def reworded(error: AclnnError) -> str:
 def docstring(op: Definition, made: Plan, rows: Sequence[Sequence[str]], soc: str) -> str:
     """Numpydoc text from a definition."""
     lines = [f"{op.type} on the simulated {soc}, by its definition.", ""]
+    lines += ["Takes and returns NumPy arrays, or CPU tensors of torch.", ""]
     lines += ["Parameters", "----------"]
     for place, (arg, item) in enumerate(zip(made.inputs, op.inputs, strict=True)):
         kinds = either(dict.fromkeys(numpy_name(row[place]) for row in rows))
