@@ -25,7 +25,11 @@ def new_command(
         Path | None, typer.Argument(metavar="[FOLDER]", help="Folder to write. [default: NAME]")
     ] = None,
     like: Annotated[
-        Like, typer.Option(help="What it starts as: a working operator of this kind.")
+        Like,
+        typer.Option(
+            help="What it starts as: a working operator on one input, on three, on rows, on rows"
+            " and a number for each row, on an index, on matrices, or a hand-written copy."
+        ),
     ] = Like.elementwise,
     layout: Annotated[
         Shape, typer.Option(help="As ops-nn has its files, or as msopgen makes them.")
@@ -60,6 +64,8 @@ def new_command(
     made = new(name, folder, like, layout, editor=editor)
     for path in made.files:
         OUT.print(f"wrote {path}", markup=False)
+    for note in made.notes:
+        OUT.print(note, markup=False)
     where = shlex.quote(str(made.folder))
     step = "" if os.path.samefile(made.folder, ".") else f"cd {where} && "
     OUT.print(f"next: {step}aclgrad test", markup=False)

@@ -18,7 +18,7 @@ from aclgrad.cases import golden_file
 from aclgrad.codegen.render import render
 from aclgrad.common import files
 from aclgrad.errors import AclgradError
-from aclgrad.projects import vscode
+from aclgrad.projects import cann_names, vscode
 from aclgrad.reading.layout import locate
 from aclgrad.reading.sources import SourcesError
 from aclgrad.running import operator_call
@@ -31,8 +31,59 @@ class Like(str, Enum):
     """What the operator starts as."""
 
     elementwise = "elementwise"
+    elementwise_ternary = "elementwise-ternary"
     row_reduction = "row-reduction"
+    row_statistics = "row-statistics"
+    gather = "gather"
+    matmul = "matmul"
     blank = "blank"
+
+
+@dataclass(frozen=True)
+class _Start:
+    """What a new operator computes until its author changes it."""
+
+    computes: str
+    socs: str
+    case: str  # one of its tests, for the debugger
+    sizes: tuple[str, str]  # shapes for `aclgrad tiling` and `aclgrad profile`
+
+
+_FP32 = "fp32-6x17-special_each"
+_VECTOR = "Atlas A2, A3 and Ascend 950"
+_STARTS = {
+    Like.elementwise: _Start(
+        "leaky ReLU, y = max(x, 0) + slope * min(x, 0)", _VECTOR, _FP32, ("8x1000", "4096x4096")
+    ),
+    Like.elementwise_ternary: _Start(
+        "y = x + value * a * b of inputs of one shape", _VECTOR, _FP32, ("8x1000", "4096x4096")
+    ),
+    Like.row_reduction: _Start(
+        "the gradient of softmax along any axes, f - y * sum(f) with f = grad * y",
+        f"{_VECTOR}, and in fp32 and fp16 on 310P and 910",
+        "fp32-6x17-special",
+        ("8x1000", "4096x4096"),
+    ),
+    Like.row_statistics: _Start(
+        "the gradient of an RMS norm of rows, from grad, x and one number for each row, rstd",
+        _VECTOR,
+        "fp32-special",
+        ("8x1000 8x1000 8", "4096x4096 4096x4096 4096"),
+    ),
+    Like.gather: _Start(
+        "y[i, :] = table[index[i], :]",
+        _VECTOR,
+        "fp32+int32+fp32-special_each",
+        ("1000x64:fp32 32:int32", "32000x4096:fp32 2048:int32"),
+    ),
+    Like.matmul: _Start(
+        "the matrix product a x b on cube cores",
+        "Atlas A2 and A3",
+        "fp16-33x17x200",
+        ("400x300:fp16 300x200:fp16", "1024x1024:fp16 1024x1024:fp16"),
+    ),
+    Like.blank: _Start("a copy, y = x", _VECTOR, _FP32, ("8x1000", "4096x4096")),
+}
 
 
 class Shape(str, Enum):
@@ -63,6 +114,7 @@ class Made:
 
     folder: Path
     files: tuple[Path, ...]
+    notes: tuple[str, ...] = ()  # what the author has to know of the name and what it computes
 
 
 class NewError(AclgradError):
@@ -100,7 +152,7 @@ def op_type(name: str) -> str:
 
 def new(name: str, folder: Path | None, like: Like, shape: Shape, *, editor: bool = True) -> Made:
     """Write a project into a folder that is not there yet, or is empty."""
-    kind = op_type(name)
+    kind, start = op_type(name), _STARTS[like]
     root = Path(name) if folder is None else folder
     if root.is_file() or (root.is_dir() and any(root.iterdir())):
         raise NewError(
@@ -114,6 +166,7 @@ def new(name: str, folder: Path | None, like: Like, shape: Shape, *, editor: boo
         "namespace": name.replace("_", "") + "op",
         "guard": f"{name.upper()}_TILING_DATA_H_",
         "like": like.value,
+        "start": start,
     }
 
     def text(template: str) -> str:
@@ -141,11 +194,23 @@ def new(name: str, folder: Path | None, like: Like, shape: Shape, *, editor: boo
     if shape is Shape.msopgen:
         made["CMakePresets.json"] = json.dumps(_PRESETS, indent=2) + "\n"
     if editor:
-        made |= vscode.files(name, "fp32-6x17-special_each")
+        made |= vscode.files(name, start.case)
     for path, content in made.items():
         files.make_folder((root / path).parent, "new")
         files.write(root / path, content, "new")
-    return Made(root, tuple(root / path for path in made))
+    said = f"{kind} computes {start.computes}. Change golden and kernel to what it is to compute."
+    return Made(root, tuple(root / path for path in made), (said, *_taken_by_cann(kind)))
+
+
+def _taken_by_cann(kind: str) -> tuple[str, ...]:
+    """A warning where CANN has an aclnn function of this name."""
+    if kind not in cann_names.names():
+        return ()
+    return (
+        f"warning: CANN has an operator or function of its own named {kind}. On an NPU the order of"
+        f" libraries and packages decides which one runs. Next: another name, such as"
+        f" my_{snake_case(kind)}",
+    )
 
 
 _PRESETS = {
