@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import dataclasses
-import random
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -14,7 +13,6 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from aclgrad.campaign.results.page import heat_map
 from aclgrad.reporting import history
 from aclgrad.reporting.html import environment
 from aclgrad.reporting.pictures import charts, scatter
@@ -23,37 +21,20 @@ from test_pages_in_browser import CHROMIUM, CLASHES, NARROW, WIDE, Browser
 from test_picture import drawn
 
 
-def field() -> str:
-    """A map over shapes, of which one has a failure."""
-    chance = random.Random(1)
-    bins = [
-        {
-            "last": last, "rest": rest, "worstUlp": chance.random(), "share": 0.5, "cases": 3,
-            "bad": int((last, rest) == (9, 4)),
-        }
-        for last in range(18) for rest in range(12) if last + rest < 22
-    ]  # fmt: skip
-    return heat_map({"operator": "softmax_grad", "dtype": "fp32", "bins": bins}, "ulp")
-
-
 def runs(failed: list[int]) -> str:
     return history.svg([{"finished": "now", "cases": 200, "failed": each} for each in failed])
 
 
 def test_each_mark_tells_of_itself() -> None:
-    root = ElementTree.fromstring(field())
-    assert root.get("role") == "img"
-    assert root.get("aria-label") == "softmax_grad fp32: worst error in ULP over shapes"
-    dots = [group for group in root.iter("g") if group.find("circle") is not None]
-    assert len(dots) > 100 and all(group.findtext("title") for group in dots)
-    (failed,) = [group for group in dots if "1 failed" in group.findtext("title", "")]
-    circle = failed.find("circle")
-    assert circle is not None and circle.get("class") == "fail"
+    root = ElementTree.fromstring(runs([0, 3, 133]))
+    assert root.get("role") == "img" and root.get("aria-label")
+    told = [group.findtext("title") for group in root.iter("g") if group.find("rect") is not None]
+    assert len([text for text in told if text]) >= 3
 
 
 def test_nothing_but_marks_and_texts_is_left() -> None:
     """Colours are the page's, so that they turn dark with it; no number has needless digits."""
-    for svg in (field(), runs([0, 3, 133])):
+    for svg in (runs([0, 3, 133]), runs([5])):
         assert not {"script", "style", "defs", "desc"} & {
             each.tag for each in ElementTree.fromstring(svg).iter()
         }
@@ -64,7 +45,7 @@ def test_nothing_but_marks_and_texts_is_left() -> None:
 
 def test_the_same_bytes_each_time_from_any_thread() -> None:
     with ThreadPoolExecutor(4) as pool:
-        assert len({*pool.map(lambda _: field(), range(8)), field()}) == 1
+        assert len({*pool.map(lambda _: runs([1, 9] * 25), range(8)), runs([1, 9] * 25)}) == 1
 
 
 def test_scatter_of_the_largest_and_of_equal_values() -> None:
@@ -95,7 +76,7 @@ def test_labels_keep_apart(tmp_path: Path) -> None:
         environment().get_template(f"{name}.css.j2").render() for name in ("base", "plots")
     )
     page = tmp_path / "page.html"
-    plots = (field(), runs([1, 9] * 25), runs([10, 133] * 25), runs([3]))
+    plots = (runs([1, 9] * 25), runs([10, 133] * 25), runs([3]))
     page.write_text(f"<style>{style}</style>{''.join(plots)}")
     browser = Browser()
     try:

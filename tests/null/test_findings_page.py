@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from aclgrad.findings import Result, Run, from_json, merge, read_report
-from aclgrad.findings.finding import finding_from_json
+from aclgrad.findings.finding import Place, finding_from_json
 from aclgrad.reporting import findings_page
 from aclgrad.reporting.pictures.race_times import drawn
 
@@ -121,3 +121,26 @@ def test_a_page_of_ten_thousand_findings_stays_small() -> None:
     assert len(set(re.findall(r'id="(finding-\d+)"', html))) == told + 4000
     assert f"and {10_000 - told - 4000} that are not on this page" in html
     assert "in short" not in page_of(RACE)
+
+
+def test_one_source_is_shown_once(tmp_path: Path) -> None:
+    """Both ends on one line, or on lines near each other; lines far apart are two sources."""
+    path = tmp_path / "k.cpp"
+    path.write_text("".join(f"line {number};\n" for number in range(1, 60)))
+
+    def shown(first: int, second: int) -> list[tuple[str, list[int], list[int]]]:
+        places = [
+            Place("VECTOR", "Add", "", str(path), line, f"line {line};") for line in (first, second)
+        ]
+        return [
+            (part.letters, [n for n, _, here in part.lines if here], [n for n, *_ in part.lines])
+            for part in findings_page.excerpts(places, tmp_path)
+        ]
+
+    assert shown(20, 20) == [("A and B", [20], [*range(15, 26)])]
+    assert shown(20, 24) == [("A and B", [20, 24], [*range(15, 30)])]
+    assert [letters for letters, *_ in shown(10, 40)] == ["A", "B"]
+    path.unlink()
+    findings_page._lines.cache_clear()
+    assert shown(20, 20) == [("A and B", [20], [20])]
+    assert shown(20, 21) == [("A", [20], [20]), ("B", [21], [21])]

@@ -32,13 +32,25 @@ _MOST_ROWS = 4000
 
 
 @dataclass(frozen=True)
-class Excerpt:
-    """Lines of a source around one place."""
+class End:
+    """One place of a finding."""
 
     letter: str
     words: str
     where: str
-    lines: tuple[tuple[int, str, bool], ...]  # number, text, whether it is the place
+
+
+@dataclass(frozen=True)
+class Excerpt:
+    """Lines of a source around one place, or around several that lie near each other."""
+
+    ends: tuple[End, ...]
+    lines: tuple[tuple[int, str, bool], ...]  # number, text, whether it is a place
+
+    @property
+    def letters(self) -> str:
+        """Of its ends, for a caption."""
+        return " and ".join(end.letter for end in self.ends)
 
 
 @cache
@@ -105,10 +117,6 @@ def _row(at: int, item: Merged, base: Path) -> tuple[int, str, str, str]:
 def _item(at: int, item: Merged, base: Path, cases: int, below: Path | None) -> dict[str, Any]:
     finding = item.finding
     places = [finding.at, *finding.related]
-    excerpts = []
-    for letter, place in zip("ABCDEFGH", places, strict=False):
-        if (found := excerpt(letter, place, base, below)) is not None:
-            excerpts.append(found)
     times = drawn(finding)
     svg = "" if times else pipes_svg(finding)
     return {
@@ -120,7 +128,7 @@ def _item(at: int, item: Merged, base: Path, cases: int, below: Path | None) -> 
         "detail": finding.detail,
         "advice": finding.advice,
         "invented": finding.on_invented,
-        "excerpts": excerpts,
+        "excerpts": excerpts(places, base, below),
         "times": times,
         "pipes": Markup(svg) if svg else "",
         "text": describe(item, base, cases),
@@ -128,22 +136,54 @@ def _item(at: int, item: Merged, base: Path, cases: int, below: Path | None) -> 
     }
 
 
-def excerpt(letter: str, place: Place, base: Path, below: Path | None = None) -> Excerpt | None:
-    """The lines around a place; its own alone when the file is not here or another by now."""
-    if not place.known:
-        return None
-    path = Path(place.file)
-    path = path if path.is_absolute() else base / path
-    lines = _lines(path, below)
-    shown: list[tuple[int, str, bool]] = []
-    if place.line <= len(lines) and place.text in lines[place.line - 1].replace("\t", " "):
-        first = max(1, place.line - _AROUND)
-        for number in range(first, min(len(lines), place.line + _AROUND) + 1):
-            shown.append((number, lines[number - 1][:_MOST_LINE], number == place.line))
+def excerpts(places: Sequence[Place], base: Path, below: Path | None = None) -> list[Excerpt]:
+    """The lines around each place; its own alone when the file is not here or another by now. What
+    two places show of one source is shown once.
+    """
+    found: list[tuple[Path, range, list[tuple[str, Place]]]] = []
+    for letter, place in zip("ABCDEFGH", places, strict=False):
+        if not place.known:
+            continue
+        path = Path(place.file)
+        path = path if path.is_absolute() else base / path
+        lines = _lines(path, below)
+        there = place.line <= len(lines) and place.text in lines[place.line - 1].replace("\t", " ")
+        around = _AROUND if there else 0
+        shown = range(
+            max(1, place.line - around),
+            min(len(lines) if there else place.line, place.line + around) + 1,
+        )
+        for at, (other, lines_of, ends) in enumerate(found):
+            near = shown.start <= lines_of.stop and lines_of.start <= shown.stop
+            if other == path and (shown == lines_of or (near and there and len(lines_of) > 1)):
+                both = range(min(shown.start, lines_of.start), max(shown.stop, lines_of.stop))
+                found[at] = (path, both, [*ends, (letter, place)])
+                break
+        else:
+            found.append((path, shown, [(letter, place)]))
+    return [_excerpt(path, shown, ends, base, below) for path, shown, ends in found]
+
+
+def _excerpt(
+    path: Path, shown: range, ends: Sequence[tuple[str, Place]], base: Path, below: Path | None
+) -> Excerpt:
+    marked = {place.line for _, place in ends}
+    if len(shown) > 1:
+        lines = _lines(path, below)
+        texts = {number: lines[number - 1][:_MOST_LINE] for number in shown}
     else:
-        shown.append((place.line, place.text, True))
-    words = ", which ".join(filter(None, (place.name, place.note)))
-    return Excerpt(letter, words, f"{_name(path, base)}:{place.line}", tuple(shown))
+        texts = {place.line: place.text for _, place in ends}
+    return Excerpt(
+        tuple(
+            End(
+                letter,
+                ", which ".join(filter(None, (place.name, place.note))),
+                f"{_name(path, base)}:{place.line}",
+            )
+            for letter, place in ends
+        ),
+        tuple((number, text, number in marked) for number, text in texts.items()),
+    )
 
 
 @lru_cache(maxsize=64)

@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from markupsafe import Markup
 from rich.console import Console
 from rich.table import Table
 
@@ -15,47 +15,65 @@ from aclgrad.campaign.results.store import Store
 from aclgrad.common import files
 from aclgrad.common.display.terminal import Terminal
 from aclgrad.reporting.html import environment, number
-from aclgrad.reporting.pictures import charts
 
 Json = dict[str, Any]
 
 PAGE, DATA = "campaign.html", "summary.json"
-_SIDE = 26  # of a bin
 
 
-def heat_map(group: Json, figure: str) -> str:
-    """Bins over the last dim and the others, as dots: the larger, the worse."""
+@dataclass(frozen=True)
+class Cell:
+    """The cases of one bin of shapes."""
+
+    text: str
+    heat: int  # 0 for the best bin of the map, 100 for the worst
+    told: str
+    bad: bool
+
+
+@dataclass(frozen=True)
+class HeatMap:
+    """Bins over the last dim, across, and over the product of the other dims, down."""
+
+    name: str
+    columns: tuple[str, ...]
+    lines: tuple[tuple[str, tuple[Cell | None, ...]], ...]
+
+
+def heat_map(group: Json, figure: str) -> HeatMap | None:
+    """The worst error of each bin in ULP, or its least share of the bandwidth bound. Shades span
+    what this map has, so that bins differ to the eye where their figures do.
+    """
     bins = [item for item in group["bins"] if figure != "share" or item["share"] is not None]
     if not bins:
-        return ""
+        return None
     columns = range(min(item["last"] for item in bins), max(item["last"] for item in bins) + 1)
     lines = range(min(item["rest"] for item in bins), max(item["rest"] for item in bins) + 1)
-    top = max((item["worstUlp"] for item in bins), default=0) or 1.0
-    name = "worst error in ULP" if figure == "ulp" else "least share of the bandwidth bound"
-    plot = charts.Plot(
-        "Dot", f"{group['operator']} {group['dtype']}: {name} over shapes",
-        _SIDE * len(columns) + 74, _SIDE * len(lines) + 74, range=(0, 1),
-        x_labels=[_short(at) for at in columns], x_title="last dim",
-        x_labels_major_every=2, show_minor_x_labels=False,
-    )  # fmt: skip
+    worse = {
+        (item["rest"], item["last"]): item["worstUlp"] if figure == "ulp" else -item["share"]
+        for item in bins
+    }
+    best, span = min(worse.values()), max(worse.values()) - min(worse.values())
     placed = {(item["rest"], item["last"]): item for item in bins}
-    for line in lines:
-        marks: list[dict[str, Any] | None] = []
-        for column in columns:
-            item = placed.get((line, column))
-            if item is None:
-                marks.append(None)
-                continue
-            value = item["worstUlp"] / top if figure == "ulp" else 1 - min(item["share"], 1.0)
-            shown = f"{number(item['worstUlp'])} ULP" if figure == "ulp" else f"{item['share']:.0%}"
-            words = (
-                f"last dim {_span(column)}, others {_span(line)}: {shown},"
-                f" {item['cases']} cases, {item['bad']} failed"
-            )
-            bad = {"node": {"class": "fail"}} if item["bad"] else {}
-            marks.append(charts.mark(max(0.15, value), words, **bad))
-        plot.add("bin", marks, _short(line))
-    return plot.svg()
+
+    def cell(line: int, column: int) -> Cell | None:
+        item = placed.get((line, column))
+        if item is None:
+            return None
+        text = number(item["worstUlp"]) if figure == "ulp" else f"{item['share']:.0%}"
+        heat = round(100 * (worse[line, column] - best) / span) if span else 0
+        told = (
+            f"last dim {_span(column)}, others {_span(line)}: {text}"
+            f"{' ULP' if figure == 'ulp' else ''}, {item['cases']} cases, {item['bad']} failed"
+        )
+        return Cell(text, heat, told, bool(item["bad"]))
+
+    name = "worst error in ULP" if figure == "ulp" else "least share of the bandwidth bound"
+    return HeatMap(
+        f"{group['operator']} {group['dtype']}: {name}",
+        tuple(_short(at) for at in columns),
+        tuple((_short(at), tuple(cell(at, column) for column in columns)) for at in lines),
+    )
 
 
 def _short(power: int) -> str:
@@ -76,7 +94,7 @@ def render(found: Json) -> str:
     return (
         template.render(
             found=found,
-            map=lambda group, figure: Markup(heat_map(group, figure)),
+            map=heat_map,
             share=lambda value: "-" if value is None else f"{value:.1%}",
             ulp=number,
         )
