@@ -15,6 +15,8 @@ from types import ModuleType
 
 import pytest
 
+from test_pages_in_browser import CHROMIUM, NARROW, Browser
+
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 PAIRS = sorted(
@@ -113,6 +115,23 @@ def test_a_difference_is_seen() -> None:
     assert differences(page, page.replace("y.md", "z.md")) == ["links"]
 
 
+def cut_tables(site: Path) -> list[str]:
+    """Pages with a table that reaches beyond a narrow window, or that are wider than it."""
+    far = (
+        "[...document.querySelectorAll('article table')].map(t => t.getBoundingClientRect().right)"
+    )
+    found = []
+    browser = Browser()
+    try:
+        for page in sorted(site.rglob("*.html")):
+            browser.show(page, NARROW)
+            widest = browser.tell(f"Math.max(document.documentElement.scrollWidth, ...{far})")
+            found += [page.relative_to(site).as_posix()] if widest > NARROW else []
+    finally:
+        browser.close()
+    return found
+
+
 @pytest.mark.skipif(
     importlib.util.find_spec("mkdocs") is None, reason="mkdocs is not installed: scripts/docs.sh"
 )
@@ -135,6 +154,10 @@ def test_site_builds_and_dead_links_end_it(tmp_path: Path) -> None:
     assert "Your first kernel" in (site / "tutorial/first_kernel.html").read_text()
     assert "softmax_backward" in (site / "reference/python.html").read_text()
     assert "https://fonts" not in (site / "index.html").read_text()
+    if CHROMIUM is not None:
+        assert cut_tables(site) == []
+        (site / "assets/tables.js").write_text("")
+        assert "operators.html" in cut_tables(site)
 
     pages = tmp_path / "pages"
     (pages / "assets").mkdir(parents=True)
