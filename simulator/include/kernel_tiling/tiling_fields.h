@@ -176,3 +176,56 @@
   X(uint32_t, param15)             \
   X(uint32_t, param16)             \
   X(uint32_t, param17)
+
+// Of Matmul: how a product is cut for the cores, for L0 and for L1.
+#define ACLSIM_CUBE_TILING(X) \
+  X(int32_t, usedCoreNum)     \
+  X(int32_t, M)               \
+  X(int32_t, N)               \
+  X(int32_t, Ka)              \
+  X(int32_t, Kb)              \
+  X(int32_t, singleCoreM)     \
+  X(int32_t, singleCoreN)     \
+  X(int32_t, singleCoreK)     \
+  X(int32_t, baseM)           \
+  X(int32_t, baseN)           \
+  X(int32_t, baseK)           \
+  X(int32_t, depthA1)         \
+  X(int32_t, depthB1)         \
+  X(int32_t, stepM)           \
+  X(int32_t, stepN)           \
+  X(int32_t, isBias)          \
+  X(int32_t, transLength)     \
+  X(int32_t, iterateOrder)    \
+  X(int32_t, shareMode)       \
+  X(int32_t, shareL1Size)     \
+  X(int32_t, shareL0CSize)    \
+  X(int32_t, shareUbSize)     \
+  X(int32_t, batchM)          \
+  X(int32_t, batchN)          \
+  X(int32_t, singleBatchM)    \
+  X(int32_t, singleBatchN)    \
+  X(int32_t, stepKa)          \
+  X(int32_t, stepKb)          \
+  X(int32_t, depthAL1CacheUB) \
+  X(int32_t, depthBL1CacheUB) \
+  X(int32_t, dbL0A)           \
+  X(int32_t, dbL0B)           \
+  X(int32_t, dbL0C)           \
+  X(int32_t, ALayoutInfoB)    \
+  X(int32_t, ALayoutInfoS)    \
+  X(int32_t, ALayoutInfoN)    \
+  X(int32_t, ALayoutInfoG)    \
+  X(int32_t, ALayoutInfoD)    \
+  X(int32_t, BLayoutInfoB)    \
+  X(int32_t, BLayoutInfoS)    \
+  X(int32_t, BLayoutInfoN)    \
+  X(int32_t, BLayoutInfoG)    \
+  X(int32_t, BLayoutInfoD)    \
+  X(int32_t, CLayoutInfoB)    \
+  X(int32_t, CLayoutInfoS1)   \
+  X(int32_t, CLayoutInfoN)    \
+  X(int32_t, CLayoutInfoG)    \
+  X(int32_t, CLayoutInfoS2)   \
+  X(int32_t, BatchNum)        \
+  X(int32_t, mxTypePara)

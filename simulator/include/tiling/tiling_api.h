@@ -4,5 +4,6 @@
 
 #include "register/tilingdata_base.h"
 #include "tiling/high_level_api.h"
+#include "tiling/matmul_tiling.h"
 #include "tiling/platform/platform_ascendc.h"
 #include "tiling/transpose_tiling.h"

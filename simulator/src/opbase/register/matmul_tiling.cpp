@@ -1,0 +1,641 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tiling of Matmul. Which tiles are the best is the simulator's choice, by its costs of copies and products; which ones are allowed
+// are the published constraints of TCubeTiling.
+#include "tiling/matmul_tiling.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdarg>
+#include <limits>
+#include <string>
+
+#include "host/format.h"
+#include "runtime/runtime.h"
+#include "soc/soc.h"
+
+namespace matmul_tiling {
+namespace {
+
+constexpr int32_t kFractal = 16;       // rows of a fractal
+constexpr int32_t kMostOfMmad = 4080;  // its extents are below 4096
+constexpr int64_t kBlockBytes = 32;
+constexpr int64_t kSumBytes = 4;   // an element of L0C, and of the bias table
+constexpr int64_t kL1Kept = 256;   // of split chips, for the toolkit
+constexpr int32_t kMostDepth = 4;  // steps of K that L1 holds when it cannot hold all
+
+int64_t Up(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
+int64_t Parts(int64_t value, int64_t part) { return (value + part - 1) / part; }
+int32_t Narrow(int64_t value) { return static_cast<int32_t>(value); }
+
+int32_t BitsOf(DataType type) {
+  switch (type) {
+    case DataType::DT_FLOAT:
+    case DataType::DT_INT32:
+      return 32;
+    case DataType::DT_FLOAT16:
+    case DataType::DT_BF16:
+    case DataType::DT_BFLOAT16:
+      return 16;
+    case DataType::DT_INT8:
+    case DataType::DT_UINT8:
+    case DataType::DT_HIFLOAT8:
+    case DataType::DT_FLOAT8_E4M3FN:
+    case DataType::DT_FLOAT8_E5M2:
+      return 8;
+    case DataType::DT_INT4:
+      return 4;
+    default:
+      return 0;
+  }
+}
+int64_t Bytes(DataType type, int64_t elements) { return elements * BitsOf(type) / 8; }
+int32_t C0Of(DataType type) { return static_cast<int32_t>(kBlockBytes) * 8 / BitsOf(type); }
+
+const char* NameOf(DataType type) {
+  switch (type) {
+    case DataType::DT_FLOAT:
+      return "float";
+    case DataType::DT_FLOAT16:
+      return "half";
+    case DataType::DT_BF16:
+    case DataType::DT_BFLOAT16:
+      return "bfloat16";
+    case DataType::DT_INT8:
+      return "int8";
+    case DataType::DT_INT4:
+      return "int4";
+    case DataType::DT_INT32:
+      return "int32";
+    default:
+      return "another type";
+  }
+}
+
+bool IsLocal(TPosition position) {
+  return position == TPosition::TSCM || position == TPosition::A1 || position == TPosition::B1;
+}
+
+// Products of one cycle along K.
+double WidthOfK(DataType type) {
+  return BitsOf(type) == 32 ? 4 : (BitsOf(type) == 16 ? 16 : (BitsOf(type) == 8 ? 32 : 64));
+}
+
+#define ACLSIM_SET_(type, name) to->set_##name(from.name);
+void Copy(const ::TCubeTiling& from, optiling::TCubeTiling* to) { ACLSIM_CUBE_TILING(ACLSIM_SET_) }
+#undef ACLSIM_SET_
+#define ACLSIM_GET_(type, name) to.name = from.get_##name();
+::TCubeTiling Plain(const optiling::TCubeTiling& from) {
+  ::TCubeTiling to;
+  ACLSIM_CUBE_TILING(ACLSIM_GET_)
+  return to;
+}
+#undef ACLSIM_GET_
+
+int32_t Given(int32_t value, int32_t otherwise) { return value > 0 ? value : otherwise; }
+
+}  // namespace
+
+// The tile of one Mmad.
+struct MatmulApiTilingBase::Base {
+  int32_t m = 0, n = 0, k = 0;
+  int32_t db = 1;   // of L0A and L0B
+  int32_t dbC = 1;  // of L0C
+};
+// What L1 holds of either operand, in steps of K.
+struct MatmulApiTilingBase::Depth {
+  int32_t stepA = 1, stepB = 1;
+  int32_t dbA = 1, dbB = 1;
+  bool keepsA = false, keepsB = false;  // all of K, while the other operand moves on
+};
+
+MatmulApiTilingBase::MatmulApiTilingBase()
+    : MatmulApiTilingBase(*platform_ascendc::PlatformAscendCManager::GetInstance()) {}
+
+MatmulApiTilingBase::MatmulApiTilingBase(const platform_ascendc::PlatformAscendC& platform) {
+  using platform_ascendc::CoreMemType;
+  const auto size = [&](CoreMemType type) {
+    uint64_t bytes = 0;
+    platform.GetCoreMemSize(type, bytes);
+    return static_cast<int64_t>(bytes);
+  };
+  const aclsim::Soc& soc = aclsim::CurrentSoc();
+  sizes_ = {size(CoreMemType::L1),
+            size(CoreMemType::L0_A),
+            size(CoreMemType::L0_B),
+            size(CoreMemType::L0_C),
+            size(CoreMemType::UB),
+            static_cast<int64_t>(soc.BytesOf(aclsim::Space::kBt)),
+            soc.coupled};
+  if (!soc.coupled) sizes_.l1 = std::max<int64_t>(0, sizes_.l1 - kL1Kept);
+}
+
+MatmulApiTilingBase::MatmulApiTilingBase(const PlatformInfo& platform) {
+  const aclsim::Soc& soc = aclsim::CurrentSoc();
+  sizes_ = {static_cast<int64_t>(platform.l1Size),
+            static_cast<int64_t>(platform.l0ASize),
+            static_cast<int64_t>(platform.l0BSize),
+            static_cast<int64_t>(platform.l0CSize),
+            static_cast<int64_t>(platform.ubSize),
+            static_cast<int64_t>(soc.BytesOf(aclsim::Space::kBt)),
+            soc.coupled};
+}
+
+bool MatmulApiTilingBase::Refuse(const char* format, ...) const {
+  va_list args;
+  va_start(args, format);
+  const std::string text = aclsim::FormatV(format, args);
+  va_end(args);
+  aclsim::ReportErrorText("MatmulApi Tiling: " + text);
+  return false;
+}
+
+int32_t MatmulApiTilingBase::SetAType(TPosition pos, CubeFormat type, DataType dataType,
+                                      bool isTrans) {
+  a_ = {pos, type, dataType, isTrans};
+  return 0;
+}
+int32_t MatmulApiTilingBase::SetBType(TPosition pos, CubeFormat type, DataType dataType,
+                                      bool isTrans) {
+  b_ = {pos, type, dataType, isTrans};
+  return 0;
+}
+int32_t MatmulApiTilingBase::SetCType(TPosition pos, CubeFormat type, DataType dataType) {
+  c_ = {pos, type, dataType};
+  return 0;
+}
+int32_t MatmulApiTilingBase::SetBiasType(TPosition pos, CubeFormat type, DataType dataType) {
+  bias_ = {pos, type, dataType};
+  return 0;
+}
+int32_t MatmulApiTilingBase::SetScaleAType(TPosition, CubeFormat, bool) {
+  Refuse("SetScaleAType: products of MX types are not simulated; docs/simulator.md says what is");
+  return -1;
+}
+int32_t MatmulApiTilingBase::SetScaleBType(TPosition, CubeFormat, bool) {
+  Refuse("SetScaleBType: products of MX types are not simulated; docs/simulator.md says what is");
+  return -1;
+}
+int32_t MatmulApiTilingBase::SetDequantType(DequantType) { return 0; }  // no size depends on it
+int32_t MatmulApiTilingBase::SetShape(int32_t m, int32_t n, int32_t k) {
+  shape_ = {m, n, k};
+  return 0;
+}
+int32_t MatmulApiTilingBase::SetOrgShape(int32_t orgMIn, int32_t orgNIn, int32_t orgKIn) {
+  return SetOrgShape(orgMIn, orgNIn, orgKIn, orgKIn);
+}
+int32_t MatmulApiTilingBase::SetOrgShape(int32_t orgMIn, int32_t orgNIn, int32_t orgKaIn,
+                                         int32_t orgKbIn) {
+  org_ = {orgMIn, orgNIn, orgKaIn};
+  orgKb_ = orgKbIn;
+  return 0;
+}
+#define ACLSIM_LAYOUT_(Which, S, D)                                                           \
+  int32_t MatmulApiTilingBase::Set##Which##Layout(int32_t b, int32_t s, int32_t n, int32_t g, \
+                                                  int32_t d) {                                \
+    tiling_.Which##LayoutInfoB = b, tiling_.Which##LayoutInfo##S = s;                         \
+    tiling_.Which##LayoutInfoN = n, tiling_.Which##LayoutInfoG = g;                           \
+    tiling_.Which##LayoutInfo##D = d;                                                         \
+    return 0;                                                                                 \
+  }
+ACLSIM_LAYOUT_(A, S, D)
+ACLSIM_LAYOUT_(B, S, D)
+ACLSIM_LAYOUT_(C, S1, S2)
+#undef ACLSIM_LAYOUT_
+int32_t MatmulApiTilingBase::SetBatchInfoForNormal(int32_t batchA, int32_t batchB, int32_t m,
+                                                   int32_t n, int32_t k) {
+  SetALayout(1, m, batchA, 1, k);
+  SetBLayout(1, n, batchB, 1, k);
+  return SetCLayout(1, m, std::max(batchA, batchB), 1, n);
+}
+int32_t MatmulApiTilingBase::SetBatchNum(int32_t batch) {
+  if (batch < 1) return -1;
+  tiling_.BatchNum = batch;
+  return 0;
+}
+int32_t MatmulApiTilingBase::EnableBias(bool isBiasIn) {
+  hasBias_ = isBiasIn;
+  return 0;
+}
+int32_t MatmulApiTilingBase::SetBias(bool isBiasIn) { return EnableBias(isBiasIn); }
+int32_t MatmulApiTilingBase::SetFixSplit(int32_t baseMIn, int32_t baseNIn, int32_t baseKIn) {
+  fixed_ = {baseMIn, baseNIn, baseKIn};
+  return 0;
+}
+int32_t MatmulApiTilingBase::SetSplitRange(int32_t maxBaseM, int32_t maxBaseN, int32_t maxBaseK,
+                                           int32_t minBaseM, int32_t minBaseN, int32_t minBaseK) {
+  mostBase_ = {maxBaseM, maxBaseN, maxBaseK};
+  leastBase_ = {minBaseM, minBaseN, minBaseK};
+  return 0;
+}
+int32_t MatmulApiTilingBase::SetBufferSpace(int32_t l1Size, int32_t l0CSize, int32_t ubSize,
+                                            int32_t btSize) {
+  // A smaller part of a memory; never more of it than there is.
+  const auto bound = [](int64_t* size, int32_t given) {
+    if (given >= 0) *size = std::min<int64_t>(*size, given);
+  };
+  bound(&sizes_.l1, l1Size);
+  bound(&sizes_.l0c, l0CSize);
+  bound(&sizes_.ub, ubSize);
+  bound(&sizes_.bt, btSize);
+  return 0;
+}
+int32_t MatmulApiTilingBase::SetTraverse(MatrixTraverse traverse) {
+  if (traverse != MatrixTraverse::NOSET) order_ = traverse == MatrixTraverse::FIRSTN ? 1 : 0;
+  return 0;
+}
+int32_t MatmulApiTilingBase::SetMadType(MatrixMadType madType) {
+  if (madType != MatrixMadType::MXMODE) return 0;  // HF32 has the sizes of float
+  Refuse("SetMadType: products of MX types are not simulated; docs/simulator.md says what is");
+  return -1;
+}
+int32_t MatmulApiTilingBase::SetDoubleBuffer(bool a, bool b, bool, bool, bool, bool) {
+  doubles_ = a && b;
+  return 0;
+}
+// What a config changes is how a product is made, which is none of the sizes.
+void MatmulApiTilingBase::SetMatmulConfigParams(int32_t, bool, ScheduleType,
+                                                MatrixTraverse traverseIn, bool) {
+  SetTraverse(traverseIn);
+}
+void MatmulApiTilingBase::SetMatmulConfigParams(const MatmulConfigParams& configParams) {
+  SetTraverse(configParams.traverse);
+}
+int32_t MatmulApiTilingBase::SetSparse(bool isSparseIn) {
+  isSparse_ = isSparseIn;
+  return 0;
+}
+
+int64_t MatmulApiTilingBase::GetTiling(::TCubeTiling& tiling) {
+  if (!Compute()) return -1;
+  tiling = tiling_;
+  return 0;
+}
+int64_t MatmulApiTilingBase::GetTiling(optiling::TCubeTiling& tiling) {
+  if (!Compute()) return -1;
+  Copy(tiling_, &tiling);
+  return 0;
+}
+
+bool MatmulApiTilingBase::CheckTypes() const {
+  const bool ofFloats = BitsOf(a_.dataType) >= 16;
+  if (BitsOf(a_.dataType) == 0 || BitsOf(b_.dataType) == 0 || BitsOf(c_.dataType) < 8) {
+    return Refuse("types %d, %d and %d of A, B and C: one of them is none that matrices have",
+                  static_cast<int>(a_.dataType), static_cast<int>(b_.dataType),
+                  static_cast<int>(c_.dataType));
+  }
+  if (BitsOf(a_.dataType) != BitsOf(b_.dataType)) {
+    return Refuse("A is of %s, B of %s: both have one type. Next: SetAType and SetBType",
+                  NameOf(a_.dataType), NameOf(b_.dataType));
+  }
+  if (ofFloats && c_.dataType == DataType::DT_INT32) {
+    return Refuse("A is of %s, C of int32, which only products of int8 and int4 are",
+                  NameOf(a_.dataType));
+  }
+  const bool ofIntegers = a_.dataType == DataType::DT_INT8 || a_.dataType == DataType::DT_INT4;
+  if (ofIntegers && c_.dataType == DataType::DT_FLOAT) {
+    return Refuse("A is of %s, C of float, which products of integers are not",
+                  NameOf(a_.dataType));
+  }
+  if (isSparse_) {
+    return Refuse("SetSparse: products of 4:2 sparse matrices are not simulated yet");
+  }
+  if (hasBias_ && BitsOf(bias_.dataType) < 16) {
+    return Refuse("the bias is of %s: it has 16 or 32 bits. Next: SetBiasType",
+                  NameOf(bias_.dataType));
+  }
+  return true;
+}
+
+int32_t MatmulApiTilingBase::UnitOfK() const {
+  const int32_t c0 = C0Of(a_.dataType);
+  return !a_.isTrans && b_.isTrans ? c0 : std::max(c0, kFractal);
+}
+
+bool MatmulApiTilingBase::Compute() {
+  if (!CheckTypes()) return false;
+  const Extents shape = {Given(shape_.m, org_.m), Given(shape_.n, org_.n),
+                         Given(shape_.k, std::max(org_.k, orgKb_))};
+  if (shape.m < 1 || shape.n < 1 || shape.k < 1) {
+    return Refuse("M, N and K are %d, %d and %d: each is 1 or more. Next: SetShape or SetOrgShape",
+                  shape.m, shape.n, shape.k);
+  }
+  tiling_.M = Given(org_.m, shape.m);
+  tiling_.N = Given(org_.n, shape.n);
+  tiling_.Ka = Given(org_.k, shape.k);
+  tiling_.Kb = Given(orgKb_, shape.k);
+  tiling_.isBias = hasBias_ ? 1 : 0;
+  return SplitCores(shape) && ChooseBase();
+}
+
+bool MatmulApiTilingBase::SplitCores(const Extents& shape) {
+  tiling_.usedCoreNum = 1;
+  tiling_.singleCoreM = shape.m;
+  tiling_.singleCoreN = shape.n;
+  tiling_.singleCoreK = shape.k;
+  return true;
+}
+
+// Fills in how much of the operands L1 can hold; false where not even one step fits.
+bool MatmulApiTilingBase::Complete(const Base& base, Depth* depth) const {
+  const int32_t c0 = C0Of(a_.dataType);
+  // Rows and columns change places when a matrix is transposed: L1 has room for either way.
+  const int64_t a = IsLocal(a_.pos) ? 0 : Bytes(a_.dataType, Up(base.m, c0) * base.k);
+  const int64_t b = IsLocal(b_.pos) ? 0 : Bytes(b_.dataType, Up(base.n, c0) * base.k);
+  const int64_t bias = hasBias_ ? Up(base.n * kSumBytes, kBlockBytes) : 0;
+  const int64_t room = sizes_.l1 - bias;
+  if (a + b > room) return false;
+  const int64_t steps = Parts(tiling_.singleCoreK, base.k);
+  const int64_t tilesM = Parts(tiling_.singleCoreM, base.m),
+                tilesN = Parts(tiling_.singleCoreN, base.n);
+  const bool isOne = steps == 1 && tilesM == 1 && tilesN == 1;
+  const int32_t db = doubles_ && !isOne && 2 * (a + b) <= room ? 2 : 1;
+  const auto fitting = [&](int64_t bytes, int64_t kept) {
+    return bytes == 0 ? steps : std::clamp<int64_t>((room - kept) / bytes, 1, steps);
+  };
+  const int64_t both = fitting(db * (a + b), 0);
+  depth->stepA = depth->stepB = Narrow(both == steps ? steps : std::min<int64_t>(both, kMostDepth));
+  depth->dbA = depth->dbB = db;
+  if (both == steps) {
+    depth->keepsA = order_ != 0;
+    depth->keepsB = !depth->keepsA;
+    return true;
+  }
+  // One operand as a whole, which a row or column of tiles needs once, and two steps of the other one.
+  const bool fitsA = order_ != 0 && steps * a + 2 * b <= room;
+  const bool fitsB = order_ != 1 && steps * b + 2 * a <= room;
+  const double m = tiling_.singleCoreM, n = tiling_.singleCoreN;
+  const double savedA = fitsA ? m * static_cast<double>(tilesN - 1) : 0;
+  const double savedB = fitsB ? n * static_cast<double>(tilesM - 1) : 0;
+  if (savedA > 0 && savedA >= savedB) {
+    *depth = {
+        Narrow(steps), Narrow(std::min<int64_t>(fitting(2 * b, steps * a), kMostDepth)), 1, 2, true,
+        false};
+  } else if (savedB > 0) {
+    *depth = {Narrow(std::min<int64_t>(fitting(2 * a, steps * b), kMostDepth)),
+              Narrow(steps),
+              2,
+              1,
+              false,
+              true};
+  }
+  return true;
+}
+
+// A rough figure, to rank tiles by: the pipes of a core work side by side, the slowest one decides.
+double MatmulApiTilingBase::CyclesOf(const Base& base, const Depth& depth) const {
+  constexpr double kHead = 21, kFromGm = 64, kIntoA = 256, kIntoB = 128, kOfLoad = 28, kOut = 128,
+                   kLine = 256;
+  const double m = tiling_.singleCoreM, n = tiling_.singleCoreN, k = tiling_.singleCoreK;
+  const auto tilesM = static_cast<double>(Parts(tiling_.singleCoreM, base.m)),
+             tilesN = static_cast<double>(Parts(tiling_.singleCoreN, base.n)),
+             steps = static_cast<double>(Parts(tiling_.singleCoreK, base.k));
+  const double width = BitsOf(a_.dataType) / 8.0;
+  // Rows of a block in GM, each of whole lines.
+  const auto moved = [&](double rows, double columns) {
+    return rows * std::ceil(columns * width / kLine) * kLine;
+  };
+  const double chunkA = std::min<double>(k, base.k * depth.stepA),
+               chunkB = std::min<double>(k, base.k * depth.stepB);
+  const double heightM = std::min<double>(m, base.m), widthN = std::min<double>(n, base.n);
+  const double ofA = a_.isTrans ? moved(k, heightM) : moved(heightM, chunkA) * k / chunkA;
+  const double ofB = b_.isTrans ? moved(widthN, chunkB) * k / chunkB : moved(k, widthN);
+  const double mte2 =
+      (ofA * tilesM * (depth.keepsA ? 1 : tilesN) + ofB * tilesN * (depth.keepsB ? 1 : tilesM)) /
+      kFromGm;
+  const double mte1 =
+      tilesM * tilesN *
+      (steps * 2 * kOfLoad + base.m * k * width / kIntoA + base.n * k * width / kIntoB);
+  const double products =
+      std::ceil(m / kFractal) * std::ceil(n / kFractal) * std::ceil(k / WidthOfK(a_.dataType)) +
+      tilesM * tilesN * steps * kHead;
+  const double out = m * n * kSumBytes / kOut;
+  const double slowest = std::max({mte2, mte1, products, out});
+  // What does not overlap: the first copies, and the way out of L0C where it has one tile only.
+  const double first = (base.m + base.n) * static_cast<double>(base.k) * width / kFromGm;
+  return slowest + first + (base.dbC == 1 ? out : out / (tilesM * tilesN)) +
+         0.05 * (mte2 + mte1 + products);
+}
+
+bool MatmulApiTilingBase::ChooseBase() {
+  const int32_t c0 = C0Of(a_.dataType), unitK = UnitOfK();
+  // Eight bits are transposed in squares of 32.
+  const int32_t unitM = a_.isTrans ? std::max(kFractal, std::min(c0, 64)) : kFractal;
+  const int32_t unitN = b_.isTrans ? kFractal : std::max(kFractal, std::min(c0, 64));
+  for (const auto& [name, value, unit] :
+       {std::tuple{"baseM", fixed_.m, kFractal}, std::tuple{"baseN", fixed_.n, kFractal},
+        std::tuple{"baseK", fixed_.k, unitK}}) {
+    if (value > 0 && (value % unit != 0 || value > kMostOfMmad)) {
+      return Refuse("SetFixSplit: %s is %d; it is a multiple of %d up to %d", name, value, unit,
+                    kMostOfMmad / unit * unit);
+    }
+  }
+  const auto range = [&](int32_t fixed, int32_t least, int32_t most, int32_t extent, int32_t unit) {
+    struct Range {
+      int32_t begin, end;
+    };
+    if (fixed > 0) return Range{fixed, fixed};
+    const int64_t end = std::min<int64_t>(
+        {Up(extent, unit), Up(Given(most, kMostOfMmad), unit), kMostOfMmad / unit * unit});
+    return Range{Narrow(std::min<int64_t>(Up(Given(least, unit), unit), end)), Narrow(end)};
+  };
+  const auto ms = range(fixed_.m, leastBase_.m, mostBase_.m, tiling_.singleCoreM, unitM);
+  const auto ns = range(fixed_.n, leastBase_.n, mostBase_.n, tiling_.singleCoreN, unitN);
+  const auto ks = range(fixed_.k, leastBase_.k, mostBase_.k, tiling_.singleCoreK, unitK);
+
+  Base best;
+  Depth bestDepth;
+  double cycles = std::numeric_limits<double>::infinity();
+  for (int32_t m = ms.begin; m <= ms.end; m += unitM) {
+    for (int32_t n = ns.begin; n <= ns.end; n += unitN) {
+      Base base{m, n, 0, 2, 1};
+      const int64_t sums = int64_t{m} * n * kSumBytes;
+      const bool hasTable = !hasBias_ || sizes_.bt == 0 || n * kSumBytes <= sizes_.bt;
+      if (sums > sizes_.l0c || !hasTable) break;  // so are all wider ones
+      base.dbC = 2 * sums <= sizes_.l0c ? 2 : 1;
+      for (base.db = 2; base.db >= 1; --base.db) {
+        const int64_t a = Bytes(a_.dataType, Up(m, unitM) * base.db),
+                      b = Bytes(b_.dataType, Up(n, unitN) * base.db);
+        const int64_t fits =
+            std::min(sizes_.l0a / std::max<int64_t>(a, 1), sizes_.l0b / std::max<int64_t>(b, 1));
+        base.k = Narrow(std::min<int64_t>(fits / unitK * unitK, ks.end));
+        if (base.k >= ks.begin) break;
+      }
+      if (base.db < 1) continue;
+      const int64_t largest = std::max(
+          {Bytes(a_.dataType, int64_t{m} * base.k), Bytes(b_.dataType, int64_t{n} * base.k), sums});
+      if (sizes_.coupled && largest > sizes_.ub) continue;
+      Depth depth;
+      bool fits = Complete(base, &depth);
+      for (; !fits && base.k - unitK >= ks.begin; fits = Complete(base, &depth)) base.k -= unitK;
+      if (!fits) continue;
+      const double now = CyclesOf(base, depth);
+      if (now < cycles) cycles = now, best = base, bestDepth = depth;
+    }
+  }
+  if (best.m == 0) {
+    return Refuse(
+        "no tile fits: baseM %d to %d, baseN %d to %d and baseK %d to %d of %s%s in %lld bytes of "
+        "L1, %lld of L0A, %lld of L0B, %lld of L0C and %lld of the bias table. Next: smaller "
+        "extents in SetFixSplit or SetSplitRange, or more bytes in SetBufferSpace",
+        ms.begin, ms.end, ns.begin, ns.end, ks.begin, ks.end, NameOf(a_.dataType),
+        hasBias_ ? " with a bias" : "", static_cast<long long>(sizes_.l1),
+        static_cast<long long>(sizes_.l0a), static_cast<long long>(sizes_.l0b),
+        static_cast<long long>(sizes_.l0c), static_cast<long long>(sizes_.bt));
+  }
+  const int64_t a = Bytes(a_.dataType, Up(best.m, c0) * best.k),
+                b = Bytes(b_.dataType, Up(best.n, c0) * best.k);
+  tiling_.baseM = best.m;
+  tiling_.baseN = best.n;
+  tiling_.baseK = best.k;
+  tiling_.stepM = tiling_.stepN = 1;
+  tiling_.stepKa = bestDepth.stepA;
+  tiling_.stepKb = bestDepth.stepB;
+  tiling_.depthA1 = bestDepth.stepA * bestDepth.dbA;
+  tiling_.depthB1 = bestDepth.stepB * bestDepth.dbB;
+  tiling_.dbL0A = tiling_.dbL0B = best.db;
+  tiling_.dbL0C = best.dbC;
+  tiling_.iterateOrder = order_ >= 0 ? order_ : (bestDepth.keepsA ? 1 : 0);
+  const int64_t sums = int64_t{best.m} * best.n * kSumBytes;
+  tiling_.shareL1Size = Narrow((IsLocal(a_.pos) ? 0 : a * tiling_.depthA1) +
+                               (IsLocal(b_.pos) ? 0 : b * tiling_.depthB1) +
+                               (hasBias_ ? Up(best.n * kSumBytes, kBlockBytes) : 0));
+  tiling_.shareL0CSize = Narrow(sums * best.dbC);
+  // Coupled chips bring operands and results into their layouts in UB.
+  tiling_.transLength = sizes_.coupled ? Narrow(std::max({a, b, sums})) : 0;
+  tiling_.shareUbSize = tiling_.transLength;
+  tiling_.batchM = tiling_.batchN = tiling_.singleBatchM = tiling_.singleBatchN = 1;
+  return true;
+}
+
+int32_t MultiCoreMatmulTiling::SetDim(int32_t dim) {
+  if (dim < 1) {
+    Refuse("SetDim: %d cores; there is one or more. Next: PlatformAscendC::GetCoreNumAic", dim);
+    return -1;
+  }
+  cores_ = dim;
+  return 0;
+}
+int32_t MultiCoreMatmulTiling::SetSingleShape(int32_t singleMIn, int32_t singleNIn,
+                                              int32_t singleKIn) {
+  single_ = {singleMIn, singleNIn, singleKIn};
+  return 0;
+}
+int32_t MultiCoreMatmulTiling::SetSingleRange(int32_t maxM, int32_t maxN, int32_t maxK,
+                                              int32_t minM, int32_t minN, int32_t minK) {
+  most_ = {maxM, maxN, maxK};
+  least_ = {minM, minN, minK};
+  return 0;
+}
+int32_t MultiCoreMatmulTiling::SetAlignSplit(int32_t alignM, int32_t alignN, int32_t alignK) {
+  units_ = {alignM, alignN, alignK};
+  return 0;
+}
+
+// Each core has a rectangle of the result; with splitsK_ several have the same one and a part of K each.
+bool MultiCoreMatmulTiling::SplitCores(const Extents& shape) {
+  if (splitsK_ && tiling_.isBias != 0) {
+    return Refuse(
+        "EnableMultiCoreSplitK: with a bias, which every core would add. Next: "
+        "EnableBias(false), or no split of K");
+  }
+  constexpr int32_t kUnit = 32;  // of fractals of any type
+  struct Axis {
+    int64_t extent, fixed, unit, most, least;
+    // The part of a core when `cores` share the axis, or 0 where it is not allowed.
+    int64_t PartOf(int64_t cores) const {
+      if (fixed > 0) return std::min(fixed, extent);
+      const int64_t part = std::min(extent, Up(Parts(extent, cores), unit));
+      return part > most || (part < least && cores > 1) ? 0 : part;
+    }
+  };
+  const auto axis = [](int32_t extent, int32_t fixed, int32_t unit, int32_t most, int32_t least) {
+    return Axis{extent, fixed, Given(unit, kUnit), Given(most, extent), Given(least, 1)};
+  };
+  const Axis m = axis(shape.m, single_.m, units_.m, most_.m, least_.m);
+  const Axis n = axis(shape.n, single_.n, units_.n, most_.n, least_.n);
+  const Axis k = axis(shape.k, single_.k, units_.k, most_.k, least_.k);
+  double best = std::numeric_limits<double>::infinity();
+  for (int64_t inM = 1; inM <= cores_; ++inM) {
+    for (int64_t inN = 1; inM * inN <= cores_; ++inN) {
+      for (int64_t inK = 1; inK == 1 || (splitsK_ && inM * inN * inK <= cores_); ++inK) {
+        const int64_t partM = m.PartOf(inM), partN = n.PartOf(inN), partK = k.PartOf(inK);
+        if (partM == 0 || partN == 0 || partK == 0) continue;
+        const int64_t used =
+            Parts(m.extent, partM) * Parts(n.extent, partN) * Parts(k.extent, partK);
+        const bool isFixed = m.fixed > 0 || n.fixed > 0 || k.fixed > 0;
+        if (used > cores_ && !isFixed) continue;
+        // Cycles of the products, of the copies in, and of the result that cores add up.
+        constexpr double kProducts = 4096, kIn = 32, kOut = 64;
+        const auto rows = static_cast<double>(Up(partM, kFractal)),
+                   columns = static_cast<double>(Up(partN, kFractal)),
+                   depth = static_cast<double>(partK);
+        const double cycles = rows * columns * depth / kProducts +
+                              0.5 * (rows + columns) * depth / kIn + rows * columns / kOut;
+        if (cycles >= best) continue;
+        best = cycles;
+        // Where the caller fixes parts and has fewer cores than parts, each core takes several.
+        tiling_.usedCoreNum = Narrow(std::min<int64_t>(used, cores_));
+        tiling_.singleCoreM = Narrow(partM);
+        tiling_.singleCoreN = Narrow(partN);
+        tiling_.singleCoreK = Narrow(partK);
+      }
+    }
+  }
+  if (!std::isfinite(best)) {
+    return Refuse(
+        "SetSingleRange: no part of M up to %lld, N up to %lld and K up to %lld gives %d cores all "
+        "of %d x %d x %d. Next: more cores in SetDim, or wider ranges",
+        static_cast<long long>(m.most), static_cast<long long>(n.most),
+        static_cast<long long>(k.most), cores_, shape.m, shape.n, shape.k);
+  }
+  return true;
+}
+
+int32_t MultiCoreMatmulTiling::GetSingleShape(int32_t& shapeM, int32_t& shapeN, int32_t& shapeK) {
+  if (tiling_.singleCoreM == 0) return -1;
+  shapeM = tiling_.singleCoreM;
+  shapeN = tiling_.singleCoreN;
+  shapeK = tiling_.singleCoreK;
+  return 0;
+}
+int32_t MultiCoreMatmulTiling::GetCoreNum(int32_t& dim, int32_t& mDim, int32_t& nDim) {
+  if (tiling_.singleCoreM == 0) return -1;
+  dim = tiling_.usedCoreNum;
+  mDim = Narrow(Parts(tiling_.M, tiling_.singleCoreM));
+  nDim = Narrow(Parts(tiling_.N, tiling_.singleCoreN));
+  return 0;
+}
+int32_t BatchMatmulTiling::GetCoreNum(int32_t& dim, int32_t& mDim, int32_t& nDim,
+                                      int32_t& batchCoreM, int32_t& batchCoreN) {
+  if (tiling_.singleCoreM == 0) return -1;
+  dim = mDim = nDim = batchCoreM = batchCoreN = 1;
+  return 0;
+}
+
+}  // namespace matmul_tiling
+
+namespace {
+
+int32_t BuffersOf(const TCubeTiling& tiling, matmul_tiling::SysTilingTempBufSize* buffers) {
+  if (tiling.baseM < 1) return -1;
+  buffers->ubSize = tiling.shareUbSize;
+  buffers->l1Size = tiling.shareL1Size;
+  buffers->l0cSize = tiling.shareL0CSize;
+  return 0;
+}
+
+}  // namespace
+
+#define ACLSIM_MATMUL_BUFFERS_(Name)                                            \
+  int32_t Name##GetTmpBufSize(optiling::TCubeTiling& tiling,                    \
+                              matmul_tiling::SysTilingTempBufSize& bufSize) {   \
+    return BuffersOf(matmul_tiling::Plain(tiling), &bufSize);                   \
+  }                                                                             \
+  int32_t Name##GetTmpBufSizeV2(TCubeTiling& tiling,                            \
+                                matmul_tiling::SysTilingTempBufSize& bufSize) { \
+    return BuffersOf(tiling, &bufSize);                                         \
+  }
+ACLSIM_MATMUL_BUFFERS_(Matmul)
+ACLSIM_MATMUL_BUFFERS_(MultiCoreMatmul)
+ACLSIM_MATMUL_BUFFERS_(BatchMatmul)
+#undef ACLSIM_MATMUL_BUFFERS_

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Prints the tiling of each product that it reads: the words of a TCubeTiling, or "-1" and why there is none. Both structs must agree.
+#include <cstdio>
+#include <cstring>
+#include <iostream>
+#include <string>
+
+#include "acl/acl.h"
+#include "tiling/tiling_api.h"
+
+using matmul_tiling::CubeFormat;
+using matmul_tiling::DataType;
+using matmul_tiling::MatmulApiTilingBase;
+using matmul_tiling::TPosition;
+
+namespace {
+
+struct Product {
+  int cores = 0;  // 0: MatmulApiTiling, of one core
+  int type = 0, out = 0, bias = -1, transA = 0, transB = 0, local = 0;
+  int m = 0, n = 0, k = 0;
+  int fixed[3] = {}, single[3] = {}, most[3] = {};
+  int order = 0, splitsK = 0, l1 = -1, l0c = -1;
+};
+
+bool Read(Product* p) {
+  auto& in = std::cin >> p->cores >> p->type >> p->out >> p->bias >> p->transA >> p->transB >>
+             p->local >> p->m >> p->n >> p->k;
+  for (int* three : {p->fixed, p->single, p->most}) in >> three[0] >> three[1] >> three[2];
+  return static_cast<bool>(in >> p->order >> p->splitsK >> p->l1 >> p->l0c);
+}
+
+void Describe(const Product& p, MatmulApiTilingBase* tiling) {
+  const auto type = static_cast<DataType>(p.type);
+  const TPosition ofA = p.local != 0 ? TPosition::TSCM : TPosition::GM;
+  tiling->SetAType(ofA, p.local != 0 ? CubeFormat::NZ : CubeFormat::ND, type, p.transA != 0);
+  tiling->SetBType(TPosition::GM, CubeFormat::ND, type, p.transB != 0);
+  tiling->SetCType(TPosition::GM, CubeFormat::ND, static_cast<DataType>(p.out));
+  if (p.bias >= 0) {
+    tiling->SetBiasType(TPosition::GM, CubeFormat::ND, static_cast<DataType>(p.bias));
+    tiling->EnableBias(true);
+  }
+  tiling->SetShape(p.m, p.n, p.k);
+  tiling->SetOrgShape(p.m, p.n, p.k);
+  tiling->SetFixSplit(p.fixed[0], p.fixed[1], p.fixed[2]);
+  if (p.order != 0) tiling->SetTraverse(static_cast<matmul_tiling::MatrixTraverse>(p.order));
+  tiling->SetBufferSpace(p.l1, p.l0c, -1);
+}
+
+int64_t Both(MatmulApiTilingBase* tiling, TCubeTiling* plain) {
+  optiling::TCubeTiling field;
+  const int64_t status = tiling->GetTiling(*plain);
+  if (status == -1) return -1;
+  TCubeTiling saved;
+  if (tiling->GetTiling(field) == -1 || field.GetDataSize() != sizeof(saved)) return -2;
+  field.SaveToBuffer(&saved, sizeof(saved));
+  return std::memcmp(&saved, plain, sizeof(saved)) == 0 ? 0 : -2;
+}
+
+}  // namespace
+
+int main() {
+  aclInit(nullptr);
+  platform_ascendc::PlatformAscendC* platform =
+      platform_ascendc::PlatformAscendCManager::GetInstance();
+  for (Product p; Read(&p);) {
+    TCubeTiling tiling;
+    int64_t status = 0;
+    if (p.cores == 0) {
+      matmul_tiling::MatmulApiTiling one(*platform);
+      Describe(p, &one);
+      status = Both(&one, &tiling);
+    } else {
+      matmul_tiling::MultiCoreMatmulTiling all(*platform);
+      Describe(p, &all);
+      all.SetDim(p.cores);
+      all.SetSingleShape(p.single[0], p.single[1], p.single[2]);
+      all.SetSingleRange(p.most[0], p.most[1], p.most[2]);
+      all.EnableMultiCoreSplitK(p.splitsK != 0);
+      status = Both(&all, &tiling);
+      int32_t dim = 0, inM = 0, inN = 0, m = 0, n = 0, k = 0;
+      if (status == 0 && (all.GetCoreNum(dim, inM, inN) != 0 || dim != tiling.usedCoreNum ||
+                          all.GetSingleShape(m, n, k) != 0 || m != tiling.singleCoreM ||
+                          n != tiling.singleCoreN || k != tiling.singleCoreK)) {
+        status = -3;
+      }
+    }
+    if (status != 0) {
+      const char* why = aclGetRecentErrMsg();
+      std::string text = why == nullptr ? "" : why;
+      for (char& c : text) c = c == '\n' ? ' ' : c;
+      std::printf("%lld %s\n", static_cast<long long>(status), text.c_str());
+      continue;
+    }
+    int32_t words[sizeof(tiling) / sizeof(int32_t)];
+    std::memcpy(words, &tiling, sizeof(tiling));
+    for (const int32_t word : words) std::printf("%d ", word);
+    std::printf("\n");
+  }
+  return 0;
+}
