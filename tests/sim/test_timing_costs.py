@@ -45,6 +45,7 @@ UNCOSTED = {
     "LoadData (GM to L1)",
     "LoadData (feature map)",
     "LoadDataWithTranspose",
+    "Matmul",
     "NotifyNextBlock",
     "ReadGmByPassDCache",
     "SetFixPipeConfig",

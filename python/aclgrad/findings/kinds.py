@@ -88,6 +88,7 @@ _TITLES = {
         "unaligned-register": (
             "StoreUnAlign and LoadUnAlign in a wrong order, or without their Pre or Post"
         ),
+        "matmul-use": "Matmul object used in a wrong order, or with a tiling that does not fit",
     },
     "kernel": {
         "crash": "signal raised in the kernel, e.g. SIGSEGV",

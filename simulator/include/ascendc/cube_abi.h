@@ -110,4 +110,8 @@ ACLSIM_DEVICE_API void CubeSetNz2nd(uint64_t ndNum, uint64_t srcNdStride, uint64
 ACLSIM_DEVICE_API void CubeCopyToTable(const Ub& dst, const Ub& src, uint64_t blockCount,
                                        uint64_t blockLen, uint64_t srcGap, uint64_t dstGap);
 
+// A mistake in the use of a Matmul object: ends the core.
+[[noreturn]] ACLSIM_DEVICE_API void MatmulMisuse(const char* call, const char* what,
+                                                 const char* next);
+
 }  // namespace aclsim

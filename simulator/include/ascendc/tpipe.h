@@ -237,6 +237,13 @@ class TBufPool {
   uint32_t curAddr_ = 0;                                                          \
   uint8_t curBufSize_ = 0
 
+namespace detail {
+// What the high-level API keeps of a pipe, as long as its buffers are there.
+struct PipeParts {
+  virtual ~PipeParts() = default;
+};
+}  // namespace detail
+
 class TPipe {
  public:
   TPipe() : pipe_(aclsim::PipeOpen(this)) {}
@@ -253,10 +260,25 @@ class TPipe {
   }
 
   void Init() { aclsim::PipeInit(pipe_); }
-  void Reset() { aclsim::PipeReset(pipe_); }
-  void Destroy() { aclsim::PipeDestroy(pipe_, true); }
+  void Reset() {
+    SetParts(nullptr);
+    aclsim::PipeReset(pipe_);
+  }
+  void Destroy() {
+    SetParts(nullptr);
+    aclsim::PipeDestroy(pipe_, true);
+  }
   // The caller sees to it that the pipes are empty where they have to be.
-  void DestroyWithoutPipeAll() { aclsim::PipeDestroy(pipe_, false); }
+  void DestroyWithoutPipeAll() {
+    SetParts(nullptr);
+    aclsim::PipeDestroy(pipe_, false);
+  }
+
+  detail::PipeParts* Parts() const { return parts_; }
+  void SetParts(detail::PipeParts* parts) {
+    delete parts_;
+    parts_ = parts;
+  }
 
   template <typename Que>
   __attribute__((always_inline)) bool InitBuffer(Que& que, uint8_t num, uint32_t len) {
@@ -298,6 +320,7 @@ class TPipe {
 
  private:
   uint32_t pipe_;
+  detail::PipeParts* parts_ = nullptr;
 };
 
 inline TPipe* GetTPipePtr() { return static_cast<TPipe*>(aclsim::PipeCurrent()); }

@@ -1,31 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix multiplication needs cube cores, which the simulator does not have. Vector kernels include this header for the rest of
-// the API; using what is below is a compile error that names it.
+// Matmul of the high-level API. A kernel of cube cores alone defines ASCENDC_CUBE_ONLY before it includes this header. Vector kernels
+// include it for the rest of the API; using what is below is a compile error that says why.
 #pragma once
 
+#include "ascendc/matmul.h"
 #include "kernel_operator.h"
-
-enum class CubeFormat { ND = 0, NZ, ZN, ZZ, NN, ND_ALIGN, SCALAR, VECTOR };
 
 namespace AscendC {
 
-template <TPosition position, CubeFormat format, typename T, auto... options>
-struct MatmulType {
-  using Type = T;
-};
-
-template <typename A, typename B, typename C, typename Bias = C, auto... options>
+#ifdef ASCENDC_CUBE_ONLY
+template <typename A, typename B, typename C, typename Bias = C, const auto& config = CFG_NORM,
+          typename CallBack = MatmulCallBackFunc<>,
+          template <const auto&, typename...> class Policy = Impl::Detail::MatmulPolicy>
+using Matmul = MatmulImpl<A, B, C, Bias, config, CallBack, Policy>;
+#else
+template <typename A, typename B, typename C, typename Bias = C, const auto& config = CFG_NORM,
+          typename CallBack = MatmulCallBackFunc<>,
+          template <const auto&, typename...> class Policy = Impl::Detail::MatmulPolicy>
 class Matmul {
-  static_assert(detail::kAbsent<A, B, C, Bias>,
-                "Matmul is not in this simulator: it has vector cores only");
+  static_assert(detail::kAbsent<A, B, C, Bias, CallBack>,
+                "Matmul that vector cores call (MIX kernels) is not simulated yet. In a kernel of "
+                "cube cores alone, define ASCENDC_CUBE_ONLY before the include of "
+                "lib/matmul_intf.h; docs/simulator.md says what is simulated");
 };
+#endif
 
 }  // namespace AscendC
 
 namespace matmul {
-using AscendC::Matmul;
-using AscendC::MatmulType;
+using namespace AscendC;
 }  // namespace matmul
 
-#define REGIST_MATMUL_OBJ(...) \
-  static_assert(false, "REGIST_MATMUL_OBJ is not in this simulator: it has vector cores only")
+#define REGIST_MATMUL_OBJ(tpipe, workspace, ...) \
+  (static_cast<void>(workspace), ::AscendC::detail::mm::Regist(tpipe, __VA_ARGS__))

@@ -52,6 +52,11 @@ void ThrowNotSimulated(const std::string& what) {
              "Hardware has it. Next: docs/simulator.md says what is simulated of the matrix unit.");
 }
 
+void MatmulMisuse(const char* call, const char* what, const char* next) {
+  Core::Current().instruction = "Matmul";
+  EndCore("matmul-use", Format("%s of a Matmul object: %s", call, what), next);
+}
+
 Access PartOf(const Core& core, const Ub& operand, Use use, uint64_t offset, uint64_t len,
               uint64_t count, uint64_t step) {
   Access access = BlockAccess(core.SpaceOf(operand), use, core.UbOffset(operand.addr) + offset, len,

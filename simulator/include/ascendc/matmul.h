@@ -1,0 +1,980 @@
+// SPDX-License-Identifier: Apache-2.0
+// Matmul of the high-level API: a core's part of C = A x B + bias, in tiles that the tiling says, by the copies, loads, products and
+// Fixpipes of the basic API. All checks and times are those of these instructions.
+#pragma once
+
+#include <cstdio>
+#include <exception>
+
+#include "ascendc/matmul_config.h"
+#include "ascendc/matmul_memory.h"
+#include "kernel_tiling/kernel_tiling.h"
+
+namespace AscendC::detail::mm {
+
+// A mistake in the use of an object: ends the core.
+template <typename... Args>
+[[noreturn]] void Misuse(const char* call, const char* next, const char* format, Args... args) {
+  char text[512] = "";
+  if constexpr (sizeof...(Args) == 0) {
+    std::snprintf(text, sizeof(text), "%s", format);
+  } else {
+    std::snprintf(text, sizeof(text), format, args...);
+  }
+  aclsim::MatmulMisuse(call, text, next);
+}
+
+template <typename T>
+constexpr uint32_t kC0 = ONE_BLK_SIZE / sizeof(T);
+// Rows and columns that transposition moves at a time.
+template <typename T>
+constexpr uint32_t kSide = sizeof(T) == 1 ? 32 : kRows;
+
+template <typename T>
+constexpr bool kIsInteger = std::is_same_v<T, int8_t> || std::is_same_v<T, int4b_t>;
+template <typename T>
+using SumOf = std::conditional_t<kIsInteger<T>, int32_t, float>;
+
+// A block of a matrix in L1, in columns of C0 elements with `height` rows each.
+template <typename T>
+struct Block {
+  LocalTensor<T> tensor;
+  uint32_t height = 0, columns = 0;
+};
+
+// A matrix in GM or L1 of which Matmul takes blocks. Its outer axis is M of A, or N of B; the other one is K.
+template <typename Type, bool isLeft>
+class Operand {
+ public:
+  using T = typename Type::T;
+  static constexpr bool kInL1 = Type::pos == TPosition::TSCM;
+  static constexpr const char* kName = isLeft ? "A" : "B";
+
+  void Set(const GlobalTensor<T>& gm, bool transposed) {
+    gm_ = gm;
+    isSet_ = true;
+    transposed_ = transposed;
+  }
+  void Set(const LocalTensor<T>& local, bool transposed) {
+    whole_.tensor = local;
+    isSet_ = true;
+    transposed_ = transposed;
+  }
+  bool IsSet() const { return isSet_; }
+  // Whether the rows in memory are those of the outer axis.
+  bool OuterIsRow() const { return transposed_ != isLeft; }
+  bool IsTransposed() const { return transposed_; }
+
+  // Rows and columns of a block as L1 holds it: transposition moves whole squares.
+  uint32_t HeightOf(uint32_t rows) const { return UpTo(rows, OuterIsRow() ? kRows : kSide<T>); }
+  uint32_t WidthOf(uint32_t columns) const {
+    return UpTo(columns, OuterIsRow() ? kC0<T> : std::max(kC0<T>, sizeof(T) == 4 ? kRows : 0));
+  }
+
+  // `outer` x `k` elements of the matrix, whose extents in GM are `ofOuter` and `ofK`, into L1.
+  Block<T> ToL1(const LocalTensor<T>& to, uint32_t outer0, uint32_t outer, uint32_t k0, uint32_t k,
+                uint32_t ofOuter, uint32_t ofK, bool rowByRow) const {
+    const bool isRow = OuterIsRow();
+    const uint32_t row0 = isRow ? outer0 : k0, rows = isRow ? outer : k;
+    const uint32_t column0 = isRow ? k0 : outer0, columns = isRow ? k : outer;
+    const Block<T> block{to, HeightOf(rows), WidthOf(columns)};
+    if constexpr (Type::format == CubeFormat::NZ) {
+      const uint32_t inMatrix = UpTo(isRow ? ofOuter : ofK, kRows);  // rows of a column of C0
+      const uint32_t whole = UpTo(rows, kRows);
+      const GlobalTensor<T> from =
+          gm_[uint64_t{column0} / kC0<T> * inMatrix * kC0<T> + uint64_t{row0} * kC0<T>];
+      const uint32_t count = PartsOf(columns, kC0<T>);
+      if (inMatrix - whole <= UINT16_MAX) {
+        DataCopy(to, from,
+                 DataCopyParams(static_cast<uint16_t>(count), static_cast<uint16_t>(whole),
+                                static_cast<uint16_t>(inMatrix - whole),
+                                static_cast<uint16_t>(block.height - whole)));
+      } else {
+        for (uint32_t i = 0; i < count; ++i) {
+          DataCopy(to[i * block.height * kC0<T>], from[uint64_t{i} * inMatrix * kC0<T>],
+                   whole * kC0<T>);
+        }
+      }
+      return block;
+    } else if constexpr (Type::format == CubeFormat::VECTOR) {
+      DataCopy(to, gm_[k0], Nd2NzParams(1, 1, k, 0, k, 1, 1, 0));
+      return block;
+    } else {
+      const uint32_t pitch = isRow ? ofK : ofOuter;
+      const GlobalTensor<T> from = gm_[uint64_t{row0} * pitch + column0];
+      if (pitch <= UINT16_MAX) {
+        DataCopy(to, from, Nd2NzParams(1, rows, columns, 0, pitch, block.height, 1, 0));
+        return block;
+      }
+      if (!rowByRow) {
+        Misuse("Iterate", "A config with intrinsicsCheck copies row by row.",
+               "rows of %s have %u elements; without intrinsicsCheck they have at most 65535",
+               kName, pitch);
+      }
+      for (uint32_t row = 0; row < rows; ++row) {
+        DataCopy(to[row * kC0<T>], from[uint64_t{row} * pitch],
+                 Nd2NzParams(1, 1, columns, 0, columns, block.height, 1, 0));
+      }
+      return block;
+    }
+  }
+  // A matrix that is in L1 as a whole.
+  Block<T> Whole(uint32_t outer, uint32_t k) const {
+    const bool isRow = OuterIsRow();
+    return {whole_.tensor, UpTo(isRow ? outer : k, kRows), UpTo(isRow ? k : outer, kC0<T>)};
+  }
+
+  // A part of a block into L0, `outer` x `k` elements from (outer0, k0) on.
+  void ToL0(const LocalTensor<T>& to, const Block<T>& block, uint32_t outer0, uint32_t outer,
+            uint32_t k0, uint32_t k) const {
+    if constexpr (Type::format == CubeFormat::VECTOR) {
+      LoadData(to, block.tensor[k0],
+               LoadData2DParams(0, PartsOf(k, kFractalElements), 1, 0, 0, false, 0));
+    } else if (OuterIsRow()) {
+      if constexpr (isLeft) {
+        Window(to, block, outer0, UpTo(outer, kRows), k0, UpTo(k, kC0<T>), false);
+      } else {
+        Fractals(to, block, outer0, outer, k0, k);
+      }
+    } else if constexpr (sizeof(T) == 1) {
+      SquaresOf8(to, block, outer0, outer, k0, k);
+    } else if constexpr (isLeft && sizeof(T) == 4) {
+      SquaresOf32(to, block, outer0, outer, k0, k);
+    } else {
+      Window(to, block, k0, UpTo(k, kRows), outer0, UpTo(outer, isLeft ? kRows : kC0<T>), isLeft);
+    }
+  }
+
+ private:
+  static constexpr uint32_t kFractalElements = kFractalBytes / sizeof(T);
+
+  // A matrix in columns of C0 is a feature map of one column with a filter of 1 x 1: one load takes any window of it.
+  static void Window(const LocalTensor<T>& to, const Block<T>& block, uint32_t row0, uint32_t rows,
+                     uint32_t column0, uint32_t columns, bool transposed) {
+    LoadData3DParamsV2<T> p;
+    p.l1H = block.height;
+    p.l1W = 1;
+    p.channelSize = block.columns;
+    p.kExtension = columns;
+    p.mExtension = rows;
+    p.kStartPt = column0;
+    p.mStartPt = row0;
+    p.enTranspose = transposed;
+    LoadData(to, block.tensor, p);
+  }
+  // B as N x K: its fractals lie in L1 as L0B wants them.
+  static void Fractals(const LocalTensor<T>& to, const Block<T>& block, uint32_t n0, uint32_t n,
+                       uint32_t k0, uint32_t k) {
+    constexpr uint32_t kMostRepeats = 255;
+    const uint32_t n1 = PartsOf(n, kRows), k1 = PartsOf(k, kC0<T>), inColumn = block.height / kRows;
+    const uint32_t perLoad = n1 == inColumn ? std::max(1u, kMostRepeats / n1) : 1;
+    for (uint32_t i = 0; i < k1; i += perLoad) {
+      const uint32_t columns = std::min(perLoad, k1 - i);
+      LoadData(to[i * n1 * kFractalElements], block.tensor,
+               LoadData2DParams((k0 / kC0<T> + i) * inColumn + n0 / kRows, columns * n1, 1, 0, 0,
+                                false, 0));
+    }
+  }
+  // Squares of 32 x 32 bytes: a column of them of A as K x M, a row of them of B as K x N.
+  static void SquaresOf8(const LocalTensor<T>& to, const Block<T>& block, uint32_t outer0,
+                         uint32_t outer, uint32_t k0, uint32_t k) {
+    const uint32_t inColumn = block.height / kSide<T>, k1 = PartsOf(k, kSide<T>),
+                   o1 = PartsOf(outer, kSide<T>);
+    const uint32_t first = outer0 / kSide<T> * inColumn + k0 / kSide<T>;
+    if constexpr (isLeft) {
+      for (uint32_t i = 0; i < o1; ++i) {
+        LoadDataWithTranspose(to[2 * i * k1 * kFractalElements], block.tensor,
+                              LoadData2dTransposeParams(first + i * inColumn, k1, 1, 0, k1 - 1));
+      }
+    } else {
+      for (uint32_t i = 0; i < k1; ++i) {
+        LoadDataWithTranspose(to[2 * i * o1 * kFractalElements], block.tensor,
+                              LoadData2dTransposeParams(first + i, o1, inColumn, 1, 0));
+      }
+    }
+  }
+  // Squares of 16 x 16 words, whose halves lie in two columns of L1.
+  static void SquaresOf32(const LocalTensor<T>& to, const Block<T>& block, uint32_t m0, uint32_t m,
+                          uint32_t k0, uint32_t k) {
+    const uint32_t inColumn = block.height / kRows, k1 = PartsOf(k, kRows);
+    for (uint32_t i = 0; i < PartsOf(m, kRows); ++i) {
+      LoadDataWithTranspose(
+          to[2 * i * k1 * kFractalElements], block.tensor,
+          LoadData2dTransposeParamsV2((m0 / kC0<T> + 2 * i) * inColumn + k0 / kRows, k1, 1, 1, 0,
+                                      inColumn - 1));
+    }
+  }
+
+  GlobalTensor<T> gm_;
+  Block<T> whole_;
+  bool transposed_ = false, isSet_ = false;
+};
+
+// The block of an operand that is in L1, until another one is asked for.
+template <typename T>
+struct Held {
+  Block<T> block;
+  uint32_t slot = 0, outer0 = 0, k0 = 0;
+  bool isHeld = false;
+};
+
+}  // namespace AscendC::detail::mm
+
+namespace AscendC {
+
+template <typename A, typename B, typename C, typename Bias = C, const auto& config = CFG_NORM,
+          typename CallBack = MatmulCallBackFunc<>,
+          template <const auto&, typename...> class Policy = Impl::Detail::MatmulPolicy>
+class MatmulImpl {
+  using SrcA = typename A::T;
+  using SrcB = typename B::T;
+  using Dst = typename C::T;
+  using BiasT = typename Bias::T;
+  using Sum = detail::mm::SumOf<SrcA>;
+
+  static constexpr bool kOfInt8 = std::is_same_v<SrcA, int8_t>;
+  static constexpr bool kOfFloats =
+      std::is_same_v<SrcA, half> || std::is_same_v<SrcA, bfloat16_t> || std::is_same_v<SrcA, float>;
+  static constexpr bool kTo8 = std::is_same_v<Dst, int8_t> || std::is_same_v<Dst, uint8_t>;
+  static constexpr bool kQuantises = kTo8 || (kOfInt8 && std::is_same_v<Dst, half>);
+  static constexpr bool kOwnCo1 = C::pos == TPosition::CO1;  // the kernel has the tile in L0C
+
+  static_assert(std::is_same_v<SrcA, SrcB>, "Matmul: A and B have one type");
+  static_assert(kOfInt8 || kOfFloats,
+                "Matmul: A and B are half, bfloat16_t, float or int8_t; int4b_t is not simulated "
+                "yet; docs/simulator.md says what is");
+  static_assert(kOfInt8 ? std::is_same_v<Dst, int32_t> || std::is_same_v<Dst, half> || kTo8
+                        : std::is_same_v<Dst, float> || std::is_same_v<Dst, half> ||
+                              std::is_same_v<Dst, bfloat16_t> || kTo8,
+                "Matmul: C of int8_t is int32_t, half, int8_t or uint8_t; C of others is float, "
+                "half, bfloat16_t, int8_t or uint8_t");
+  static_assert(
+      !kTo8 || !std::is_same_v<SrcA, float>,
+      "Matmul: C is quantised to eight bits where A and B are half, bfloat16_t or int8_t");
+  static_assert(std::is_same_v<BiasT, Sum> || (kOfFloats && std::is_same_v<BiasT, half>) ||
+                    !config.enableSetBias || std::is_same_v<BiasT, Dst>,
+                "Matmul: the bias is float or half, or int32_t where A and B are int8_t");
+  static_assert(A::pos == TPosition::GM || A::pos == TPosition::TSCM,
+                "Matmul: A in VECOUT is handed over by vector cores (MIX kernels), which is not "
+                "simulated yet; it lies in GM or TSCM; docs/simulator.md says what is");
+  static_assert(B::pos == TPosition::GM || B::pos == TPosition::TSCM,
+                "Matmul: B in VECOUT is handed over by vector cores (MIX kernels), which is not "
+                "simulated yet; it lies in GM or TSCM; docs/simulator.md says what is");
+  static_assert(C::pos == TPosition::GM || kOwnCo1,
+                "Matmul: C in VECIN goes to vector cores (MIX kernels), which is not simulated "
+                "yet; it goes to GM or CO1; docs/simulator.md says what is");
+  static_assert(A::format == CubeFormat::ND || A::format == CubeFormat::NZ ||
+                    A::format == CubeFormat::VECTOR,
+                "Matmul: A in this format is not simulated yet; it is ND, NZ or VECTOR");
+  static_assert(B::format == CubeFormat::ND || B::format == CubeFormat::NZ,
+                "Matmul: B in this format is not simulated yet; it is ND or NZ");
+  static_assert((A::pos == TPosition::GM || A::format == CubeFormat::NZ) &&
+                    (B::pos == TPosition::GM || B::format == CubeFormat::NZ),
+                "Matmul: matrices in TSCM are NZ");
+  static_assert(A::format != CubeFormat::VECTOR || !A::isTrans,
+                "Matmul: a vector has no transpose");
+  static_assert(C::format == CubeFormat::ND || C::format == CubeFormat::NZ ||
+                    C::format == CubeFormat::ND_ALIGN,
+                "Matmul: C in this format is not simulated yet; it is ND, ND_ALIGN or NZ");
+  static_assert(!kOwnCo1 || (C::format == CubeFormat::NZ && std::is_same_v<Dst, Sum>),
+                "Matmul: C in CO1 is NZ, of float or int32_t");
+  static_assert(
+      A::layout == LayoutMode::NONE && B::layout == LayoutMode::NONE,
+      "Matmul: batches (LayoutMode) are not simulated yet; docs/simulator.md says what is");
+  static_assert(CallBack::kIsEmpty,
+                "Matmul: MatmulCallBackFunc is not simulated yet; docs/simulator.md says what is");
+  static_assert(!config.isPartialOutput && !config.intraBlockPartSum && !config.enableMixDualMaster,
+                "Matmul: isPartialOutput, intraBlockPartSum and enableMixDualMaster are not "
+                "simulated yet; docs/simulator.md says what is");
+  static_assert(!config.isEnableChannelSplit ||
+                    (C::format == CubeFormat::NZ && std::is_same_v<Dst, float>),
+                "Matmul: isEnableChannelSplit is of C in NZ, of float");
+
+ public:
+  MatmulImpl() = default;
+  ~MatmulImpl() noexcept(false) {
+    if (!config.enableEnd && isUnderWay_) {
+      End();
+    }
+    if (isUnderWay_ && std::uncaught_exceptions() == 0) {
+      isUnderWay_ = false;
+      detail::mm::Misuse("End",
+                         "Hardware leaves its flags set for whoever comes next. Call End "
+                         "once after the last product of an object.",
+                         "the object ends with its products, and End was not called");
+    }
+  }
+
+  // --- life -----------------------------------------------------------------------------------------------------------------
+  void Init(const TCubeTiling* cubeTiling, TPipe* tpipe = nullptr) {
+    if (cubeTiling == nullptr) {
+      detail::mm::Misuse("Init", "Pass the TCubeTiling that GetTiling has filled.",
+                         "the tiling is null");
+    }
+    pipe_ = tpipe != nullptr ? tpipe : GetTPipePtr();
+    if (pipe_ == nullptr) {
+      detail::mm::Misuse("Init", "Make a TPipe before, and pass it.", "there is no TPipe");
+    }
+    tiling_ = *cubeTiling;
+    CheckTiling();
+    orgM_ = Word(tiling_.M), orgN_ = Word(tiling_.N);
+    orgKa_ = Word(tiling_.Ka), orgKb_ = Word(tiling_.Kb);
+    orgKc_ = 0;
+    m_ = Word(tiling_.singleCoreM), n_ = Word(tiling_.singleCoreN), k_ = Word(tiling_.singleCoreK);
+    hasBias_ = false;
+    quant_ = Quant::kNone;
+    Restart();
+    detail::mm::Memory::Of(pipe_).Reserve(room_.all, room_.l0c, tiling_.isBias != 0);
+  }
+  void SetSubBlockIdx(uint8_t) {}
+  // Waits for all work and gives the memories to whoever comes next.
+  void End() {
+    if (isUnderWay_) {
+      DropBlocks();
+      detail::mm::Memory& memory = detail::mm::Memory::Of(pipe_);
+      if (memory.IsOwnedBy(this)) {
+        memory.Release();
+      }
+    }
+    if (isHf32_) {
+      SetHF32Mode(false);
+      isHf32_ = false;
+    }
+    isUnderWay_ = false;
+    Restart();
+  }
+
+  // --- shapes ---------------------------------------------------------------------------------------------------------------
+  void SetOrgShape(int orgM, int orgN, int orgK) { SetOrgShape(orgM, orgN, orgK, orgK); }
+  void SetOrgShape(int orgM, int orgN, int orgKa, int orgKb, int orgKc = 0) {
+    if (orgM < 1 || orgN < 1 || orgKa < 1 || orgKb < 1 || orgKc < 0) {
+      detail::mm::Misuse("SetOrgShape", "Each extent is 1 or more.",
+                         "M, N, Ka, Kb and Kc are %d, %d, %d, %d and %d", orgM, orgN, orgKa, orgKb,
+                         orgKc);
+    }
+    orgM_ = Word(orgM), orgN_ = Word(orgN), orgKa_ = Word(orgKa), orgKb_ = Word(orgKb);
+    orgKc_ = Word(orgKc);
+    Restart();
+  }
+  void SetSingleShape(int singleM, int singleN, int singleK) {
+    SetPart("SetSingleShape", singleM, singleN, singleK);
+  }
+  void SetTail(int tailM = -1, int tailN = -1, int tailK = -1) {
+    SetPart("SetTail", tailM, tailN, tailK);
+  }
+
+  // --- operands -------------------------------------------------------------------------------------------------------------
+  void SetTensorA(const GlobalTensor<SrcA>& gm, bool isTransposeA = false) {
+    SetOperand<A>(&a_, gm, isTransposeA, "SetTensorA");
+  }
+  void SetTensorA(const LocalTensor<SrcA>& leftMatrix, bool isTransposeA = false) {
+    SetOperand<A>(&a_, leftMatrix, isTransposeA, "SetTensorA");
+  }
+  void SetTensorB(const GlobalTensor<SrcB>& gm, bool isTransposeB = false) {
+    SetOperand<B>(&b_, gm, isTransposeB, "SetTensorB");
+  }
+  void SetTensorB(const LocalTensor<SrcB>& rightMatrix, bool isTransposeB = false) {
+    SetOperand<B>(&b_, rightMatrix, isTransposeB, "SetTensorB");
+  }
+  void SetBias(const GlobalTensor<BiasT>& biasGlobal) {
+    static_assert(config.enableSetBias, "Matmul: SetBias with a config whose enableSetBias is off");
+    static_assert(std::is_same_v<BiasT, Sum> || (kOfFloats && std::is_same_v<BiasT, half>),
+                  "Matmul: the bias is float or half, or int32_t where A and B are int8_t");
+    if (tiling_.isBias == 0) {
+      detail::mm::Misuse("SetBias", "Hardware has no room for it. Call EnableBias(true) in tiling.",
+                         "the tiling's isBias is 0");
+    }
+    bias_ = biasGlobal;
+    hasBias_ = true;
+    Restart();
+  }
+  void ClearBias() { hasBias_ = false; }
+  void DisableBias() { hasBias_ = false; }
+  void SetQuantScalar(const uint64_t quantScalar) {
+    CheckQuantises("SetQuantScalar");
+    quantScalar_ = quantScalar;
+    quant_ = Quant::kScalar;
+  }
+  void SetQuantVector(const GlobalTensor<uint64_t>& quantTensor) {
+    CheckQuantises("SetQuantVector");
+    quantGm_ = quantTensor;
+    quant_ = Quant::kVector;
+  }
+  void SetQuantVector(const LocalTensor<uint64_t>& quantTensor) {
+    CheckQuantises("SetQuantVector");
+    quantL1_ = quantTensor;
+    quant_ = Quant::kVectorInL1;
+  }
+  // transMode 1 rounds ties toward zero.
+  void SetHF32(bool enableHF32 = false, int32_t transMode = 0) {
+    SetHF32Mode(enableHF32);
+    SetHF32TransMode(transMode == 1);
+    isHf32_ = enableHF32;
+  }
+  // What only other SoCs, callbacks or vector cores need.
+  void SetLocalWorkspace(const LocalTensor<uint8_t>&) {}
+  void SetUserDefInfo(const uint64_t) {}
+  void SetSelfDefineData(const uint64_t) {}
+  template <typename T>
+  void SetWorkspace(GlobalTensor<T>&) {}
+  template <typename T>
+  void SetWorkspace(__gm__ const T*, int) {}
+
+  // --- products -------------------------------------------------------------------------------------------------------------
+  // The next tile of C, in L0C; false when there is none.
+  template <bool sync = true>
+  bool Iterate(bool enPartialSum = false) {
+    static_assert(sync, "Matmul: Iterate<false> is of MIX kernels, which are not simulated yet");
+    static_assert(!kOwnCo1, "Matmul: with C in CO1, Iterate takes its tensor");
+    if (!Next("Iterate")) {
+      return false;
+    }
+    detail::mm::Memory& memory = detail::mm::Memory::Of(pipe_);
+    if (!enPartialSum) {
+      tileSlot_ = memory.l0c.Take(Word(tiling_.dbL0C));
+    }
+    Compute(memory.template L0c<Sum>(tileSlot_ * room_.ofTile), enPartialSum);
+    hasTile_ = true;
+    isTileFull_ = false;
+    return true;
+  }
+  // The same into a tensor of the kernel's, which orders the cube pipe and Fixpipe over it.
+  template <bool sync = true, typename T>
+  bool Iterate(bool enPartialSum, const LocalTensor<T>& localCmatrix) {
+    static_assert(kOwnCo1 && std::is_same_v<T, Sum>,
+                  "Matmul: Iterate takes a tensor of float or int32_t where C is in CO1");
+    if (!Next("Iterate")) {
+      return false;
+    }
+    Compute(localCmatrix, enPartialSum);
+    return true;
+  }
+  template <bool sync = true>
+  void GetTensorC(const GlobalTensor<Dst>& gm, uint8_t enAtomic = 0,
+                  bool enSequentialWrite = false) {
+    static_assert(!kOwnCo1, "Matmul: C in CO1 leaves by the kernel's own Fixpipe");
+    if (!hasTile_) {
+      detail::mm::Misuse("GetTensorC", "Call it after an Iterate that returned true.",
+                         "there is no tile of C");
+    }
+    Out(gm, enAtomic, enSequentialWrite);
+  }
+  template <bool sync = true>
+  void GetTensorC(const LocalTensor<Dst>&, uint8_t = 0, bool = false) {
+    static_assert(kAbsent<sync>,
+                  "Matmul: GetTensorC into VECIN is of MIX kernels, which are not simulated yet");
+  }
+  template <bool sync = true>
+  void IterateAll(const GlobalTensor<Dst>& gm, uint8_t enAtomic = 0, bool enSequentialWrite = false,
+                  bool waitIterateAll = false, bool fakeMsg = false) {
+    static_cast<void>(waitIterateAll);
+    if (fakeMsg) {
+      return;
+    }
+    while (Iterate()) {
+      Out(gm, enAtomic, enSequentialWrite);
+    }
+  }
+  template <bool sync = true>
+  void IterateAll(const LocalTensor<Dst>&, uint8_t = 0) {
+    static_assert(kAbsent<sync>,
+                  "Matmul: IterateAll into VECIN is of MIX kernels, which are not simulated yet");
+  }
+  void WaitIterateAll() {}
+  template <bool sync = true, typename... Args>
+  void IterateBatch(Args&&...) {
+    static_assert(kAbsent<sync>, "Matmul: IterateBatch is not simulated yet; docs/simulator.md");
+  }
+  template <bool sync = true, typename... Args>
+  void IterateNBatch(Args&&...) {
+    static_assert(kAbsent<sync>, "Matmul: IterateNBatch is not simulated yet; docs/simulator.md");
+  }
+
+ private:
+  enum class Quant : uint8_t { kNone, kScalar, kVector, kVectorInL1 };
+  template <bool>
+  static constexpr bool kAbsent = false;
+
+  static uint32_t Word(int32_t value) { return static_cast<uint32_t>(value); }
+
+  // Bytes of the memories, by the tiling.
+  struct Room {
+    uint32_t ofA = 0, ofB = 0;        // one block
+    uint32_t slotsA = 0, slotsB = 0;  // blocks
+    uint32_t atB = 0, atBias = 0, atQuant = 0, all = 0;
+    uint32_t ofTile = 0, l0c = 0;
+    uint32_t l0a = 0, l0b = 0;  // one tile
+  };
+
+  template <typename T>
+  static constexpr uint32_t kWhole = std::max(detail::mm::kC0<T>, detail::mm::kRows);
+
+  void CheckTiling() {
+    using namespace detail::mm;
+    const struct {
+      const char* name;
+      int32_t value;
+    } positive[] = {{"M", tiling_.M},
+                    {"N", tiling_.N},
+                    {"Ka", tiling_.Ka},
+                    {"Kb", tiling_.Kb},
+                    {"singleCoreM", tiling_.singleCoreM},
+                    {"singleCoreN", tiling_.singleCoreN},
+                    {"singleCoreK", tiling_.singleCoreK},
+                    {"baseM", tiling_.baseM},
+                    {"baseN", tiling_.baseN},
+                    {"baseK", tiling_.baseK},
+                    {"depthA1", tiling_.depthA1},
+                    {"depthB1", tiling_.depthB1},
+                    {"stepM", tiling_.stepM},
+                    {"stepN", tiling_.stepN},
+                    {"stepKa", tiling_.stepKa},
+                    {"stepKb", tiling_.stepKb},
+                    {"dbL0A", tiling_.dbL0A},
+                    {"dbL0B", tiling_.dbL0B},
+                    {"dbL0C", tiling_.dbL0C}};
+    for (const auto& [name, value] : positive) {
+      if (value < 1) {
+        Misuse("Init", "Is it the struct that GetTiling has filled, as a whole?",
+               "%s of the tiling is %d; it is 1 or more", name, value);
+      }
+    }
+    const uint32_t baseM = Word(tiling_.baseM), baseN = Word(tiling_.baseN),
+                   baseK = Word(tiling_.baseK);
+    constexpr uint32_t kUnitK = !A::isTrans && B::isTrans ? kC0<SrcA> : kWhole<SrcA>;
+    CheckMultiple("baseM", baseM, kRows);
+    CheckMultiple("baseN", baseN, kRows);
+    CheckMultiple("baseK", baseK, kUnitK);
+    CheckDouble("dbL0A", tiling_.dbL0A);
+    CheckDouble("dbL0B", tiling_.dbL0B);
+    CheckDouble("dbL0C", tiling_.dbL0C);
+    // What transposition moves are whole squares; a B whose MatmulType has a transpose may come without.
+    const uint32_t rowsM = UpTo(baseM, A::isTrans ? kSide<SrcA> : kRows);
+    const uint32_t rowsN = UpTo(baseN, kSide<SrcB>);
+    const uint32_t tileK = UpTo(baseK, kUnitK);
+    room_.l0a = UpTo(rowsM * tileK * uint32_t{sizeof(SrcA)}, kFractalBytes);
+    room_.l0b = UpTo(rowsN * tileK * uint32_t{sizeof(SrcB)}, kFractalBytes);
+    CheckFits("L0A", "baseM x baseK x dbL0A", room_.l0a * Word(tiling_.dbL0A), kL0Bytes);
+    CheckFits("L0B", "baseN x baseK x dbL0B", room_.l0b * Word(tiling_.dbL0B), kL0Bytes);
+    room_.ofTile = baseM * rowsN * kSumBytes;
+    room_.l0c = kOwnCo1 ? 0 : room_.ofTile * Word(tiling_.dbL0C);
+    CheckFits("L0C", "baseM x baseN x 4 bytes x dbL0C", room_.ofTile * Word(tiling_.dbL0C),
+              kL0cBytes);
+    if (tiling_.isBias != 0) {
+      CheckFits("the bias table", "baseN x 4 bytes", baseN * kSumBytes, kTableBytes);
+    }
+    room_.slotsA = SlotsOf("depthA1", tiling_.depthA1, tiling_.stepM * tiling_.stepKa);
+    room_.slotsB = SlotsOf("depthB1", tiling_.depthB1, tiling_.stepN * tiling_.stepKb);
+    room_.ofA = BlockBytes<A>(baseM * Word(tiling_.stepM), baseK * Word(tiling_.stepKa));
+    room_.ofB = BlockBytes<B>(baseN * Word(tiling_.stepN), baseK * Word(tiling_.stepKb));
+    constexpr uint32_t kTableUnit = 64, kQuantUnit = 128;
+    room_.atB = room_.ofA * room_.slotsA;
+    room_.atBias = room_.atB + room_.ofB * room_.slotsB;
+    room_.atQuant =
+        UpTo(room_.atBias +
+                 (tiling_.isBias != 0 ? UpTo(baseN * uint32_t{sizeof(BiasT)}, kTableUnit) : 0),
+             kQuantUnit);
+    room_.all = room_.atQuant + (kQuantises ? UpTo(baseN, kRows) * uint32_t{sizeof(uint64_t)} : 0);
+    if (room_.all > kL1Bytes) {
+      Misuse("Init", "Smaller steps, depths or base extents fit; GetTiling gives some.",
+             "the tiling does not fit L1: %u blocks of A of %u bytes, %u of B of %u and the rest "
+             "are %u bytes of %u",
+             room_.slotsA, room_.ofA, room_.slotsB, room_.ofB, room_.all, kL1Bytes);
+    }
+  }
+  static void CheckMultiple(const char* name, uint32_t value, uint32_t unit) {
+    constexpr uint32_t kMost = 4095;
+    if (value % unit != 0 || value > kMost) {
+      detail::mm::Misuse("Init", "Tiles are whole fractals; GetTiling gives such ones.",
+                         "%s of the tiling is %u; it is a multiple of %u below 4096", name, value,
+                         unit);
+    }
+  }
+  static void CheckDouble(const char* name, int32_t value) {
+    if (value > 2) {
+      detail::mm::Misuse("Init", "GetTiling gives such ones.",
+                         "%s of the tiling is %d; it is 1 or 2", name, value);
+    }
+  }
+  static void CheckFits(const char* memory, const char* what, uint32_t bytes, uint32_t most) {
+    if (bytes > most) {
+      detail::mm::Misuse("Init", "Smaller base extents fit; GetTiling gives some.",
+                         "the tiling does not fit %s: %s are %u bytes of %u", memory, what, bytes,
+                         most);
+    }
+  }
+  static uint32_t SlotsOf(const char* name, int32_t depth, int32_t step) {
+    if (depth != step && depth != 2 * step) {
+      detail::mm::Misuse("Init", "GetTiling gives such ones.",
+                         "%s of the tiling is %d; with its steps it is %d or %d", name, depth, step,
+                         2 * step);
+    }
+    return Word(depth / step);
+  }
+  template <typename Type>
+  static uint32_t BlockBytes(uint32_t outer, uint32_t k) {
+    using T = typename Type::T;
+    if (Type::pos == TPosition::TSCM) {
+      return 0;
+    }
+    return Type::format == CubeFormat::VECTOR
+               ? detail::mm::UpTo(k * uint32_t{sizeof(T)}, detail::mm::kFractalBytes) +
+                     detail::mm::kFractalBytes  // loads take whole fractals from any block on
+               : detail::mm::UpTo(outer, kWhole<T>) * detail::mm::UpTo(k, kWhole<T>) *
+                     uint32_t{sizeof(T)};
+  }
+
+  void SetPart(const char* call, int m, int n, int k) {
+    CheckIsInit(call);
+    const auto set = [call](uint32_t* part, int value, const char* axis) {
+      if (value == -1) {
+        return;
+      }
+      if (value < 1) {
+        detail::mm::Misuse(call, "-1 keeps what there is.", "%s is %d; it is 1 or more", axis,
+                           value);
+      }
+      *part = Word(value);
+    };
+    set(&m_, m, "M");
+    set(&n_, n, "N");
+    set(&k_, k, "K");
+    Restart();
+  }
+  void CheckIsInit(const char* call) const {
+    if (pipe_ == nullptr) {
+      detail::mm::Misuse(call, "REGIST_MATMUL_OBJ with a tiling does it, or Init.",
+                         "the object has no tiling");
+    }
+  }
+  static void CheckQuantises(const char* call) {
+    if constexpr (!kQuantises) {
+      detail::mm::Misuse(call, "Leave it out, or make C int8_t, uint8_t, or half of int8_t.",
+                         "C of this type is not quantised");
+    }
+  }
+  template <typename Type, typename Side, typename Tensor>
+  void SetOperand(Side* side, const Tensor& tensor, bool transposed, const char* call) {
+    constexpr bool kIsLocal = std::is_same_v<Tensor, LocalTensor<typename Type::T>>;
+    static_assert(kIsLocal == (Type::pos == TPosition::TSCM),
+                  "Matmul: the tensor is a GlobalTensor where its MatmulType says GM, and a "
+                  "LocalTensor where it says TSCM");
+    CheckIsInit(call);
+    if (transposed && !Type::isTrans) {
+      detail::mm::Misuse(call, "Set the MatmulType's isTrans as well.",
+                         "the matrix is to be transposed, which its MatmulType does not say");
+    }
+    side->Set(tensor, transposed);
+    Restart();
+  }
+
+  // The next product begins with the first tile, and nothing in L1 is of use for it.
+  void Restart() {
+    isIterating_ = false;
+    hasTile_ = false;
+    if (heldA_.isHeld || heldB_.isHeld) {
+      DropBlocks();
+    }
+  }
+  void DropBlocks() {
+    detail::mm::Memory& memory = detail::mm::Memory::Of(pipe_);
+    if (memory.IsOwnedBy(this)) {
+      Drop(&heldA_, memory.a1);
+      Drop(&heldB_, memory.b1);
+    }
+    heldA_.isHeld = heldB_.isHeld = false;
+  }
+  template <typename T, typename Ring>
+  static void Drop(detail::mm::Held<T>* held, Ring& ring) {
+    if (held->isHeld) {
+      ring.Free(held->slot);
+      held->isHeld = false;
+    }
+  }
+
+  // Goes on to the next tile.
+  bool Next(const char* call) {
+    CheckIsInit(call);
+    if (!a_.IsSet() || !b_.IsSet()) {
+      detail::mm::Misuse(call, a_.IsSet() ? "Call SetTensorB." : "Call SetTensorA.",
+                         "%s is not set", a_.IsSet() ? "B" : "A");
+    }
+    if (kQuantises && quant_ == Quant::kNone) {
+      detail::mm::Misuse(call, "Call SetQuantScalar or SetQuantVector.",
+                         "C is quantised, and no parameter is set");
+    }
+    detail::mm::Memory& memory = detail::mm::Memory::Of(pipe_);
+    if (!memory.IsOwnedBy(this)) {
+      heldA_.isHeld = heldB_.isHeld = false;
+      hasTile_ = false;
+    }
+    memory.Reserve(room_.all, room_.l0c, tiling_.isBias != 0);
+    memory.Own(this);
+    isUnderWay_ = true;
+    const uint32_t tilesM = detail::mm::PartsOf(m_, Word(tiling_.baseM)),
+                   tilesN = detail::mm::PartsOf(n_, Word(tiling_.baseN));
+    constexpr bool kIsSaid = config.iterateOrder != IterateOrder::UNDEF;
+    const bool alongM =
+        kIsSaid ? config.iterateOrder == IterateOrder::ORDER_M : tiling_.iterateOrder == 0;
+    if (!isIterating_) {
+      isIterating_ = true;
+      tile_ = 0;
+    } else {
+      ++tile_;
+    }
+    if (tile_ == tilesM * tilesN) {
+      isIterating_ = false;
+      hasTile_ = false;
+      return false;
+    }
+    row_ = (alongM ? tile_ % tilesM : tile_ / tilesN) * Word(tiling_.baseM);
+    column_ = (alongM ? tile_ / tilesM : tile_ % tilesN) * Word(tiling_.baseN);
+    rows_ = std::min(Word(tiling_.baseM), m_ - row_);
+    columns_ = std::min(Word(tiling_.baseN), n_ - column_);
+    return true;
+  }
+
+  // The block of L1 that holds (outer0, k0).
+  template <typename Side, typename T, typename Ring>
+  static const detail::mm::Block<T>& BlockOf(const Side& side, detail::mm::Held<T>* held,
+                                             Ring& ring, uint32_t slots, uint32_t outer0,
+                                             uint32_t outer, uint32_t k0, uint32_t k,
+                                             uint32_t ofOuter, uint32_t ofK, uint32_t at,
+                                             uint32_t bytes, detail::mm::Memory& memory) {
+    if (held->isHeld && held->outer0 == outer0 && held->k0 == k0) {
+      return held->block;
+    }
+    Drop(held, ring);
+    held->slot = ring.Take(slots);
+    held->block = side.ToL1(memory.template L1<T>(at + held->slot * bytes), outer0, outer, k0, k,
+                            ofOuter, ofK, config.intrinsicsCheck);
+    held->outer0 = outer0;
+    held->k0 = k0;
+    held->isHeld = true;
+    ring.Filled(held->slot);
+    return held->block;
+  }
+
+  void Compute(const LocalTensor<Sum>& to, bool addsUp) {
+    using namespace detail::mm;
+    Memory& memory = Memory::Of(pipe_);
+    const uint32_t baseK = Word(tiling_.baseK),
+                   slots = Word(std::min(tiling_.dbL0A, tiling_.dbL0B));
+    const uint32_t stepM = Word(tiling_.stepM) * Word(tiling_.baseM),
+                   stepN = Word(tiling_.stepN) * Word(tiling_.baseN);
+    const uint32_t stepKa = Word(tiling_.stepKa) * baseK, stepKb = Word(tiling_.stepKb) * baseK;
+    const bool withBias = hasBias_ && !addsUp;
+    LocalTensor<Sum> table;
+    if (withBias) {
+      table = BiasIntoTable(memory);
+    }
+    for (uint32_t k0 = 0; k0 < k_; k0 += baseK) {
+      const uint32_t k = std::min(baseK, k_ - k0);
+      Block<SrcA> blockA;
+      Block<SrcB> blockB;
+      uint32_t inA = row_, inB = column_, inKa = k0, inKb = k0;
+      if constexpr (Operand<A, true>::kInL1) {
+        blockA = a_.Whole(m_, k_);
+      } else {
+        const uint32_t m0 = row_ / stepM * stepM, from = k0 / stepKa * stepKa;
+        blockA = BlockOf(a_, &heldA_, memory.a1, room_.slotsA, m0, std::min(stepM, m_ - m0), from,
+                         std::min(stepKa, k_ - from), orgM_, orgKa_, 0, room_.ofA, memory);
+        inA -= m0, inKa -= from;
+      }
+      if constexpr (Operand<B, false>::kInL1) {
+        blockB = b_.Whole(n_, k_);
+      } else {
+        const uint32_t n0 = column_ / stepN * stepN, from = k0 / stepKb * stepKb;
+        blockB = BlockOf(b_, &heldB_, memory.b1, room_.slotsB, n0, std::min(stepN, n_ - n0), from,
+                         std::min(stepKb, k_ - from), orgN_, orgKb_, room_.atB, room_.ofB, memory);
+        inB -= n0, inKb -= from;
+      }
+      const uint32_t slot = memory.l0.Take(slots);
+      const LocalTensor<SrcA> a2 = memory.template L0a<SrcA>(slot * room_.l0a);
+      const LocalTensor<SrcB> b2 = memory.template L0b<SrcB>(slot * room_.l0b);
+      a_.ToL0(a2, blockA, inA, rows_, inKa, k);
+      b_.ToL0(b2, blockB, inB, columns_, inKb, k);
+      memory.l0.Filled(slot);
+      Multiply(to, a2, b2, k, k0 == 0 && !addsUp, withBias && k0 == 0 ? &table : nullptr);
+      memory.l0.Free(slot);
+      if (withBias && k0 == 0) {
+        memory.table.Free(0);
+      }
+    }
+  }
+  void Multiply(const LocalTensor<Sum>& to, const LocalTensor<SrcA>& a2,
+                const LocalTensor<SrcB>& b2, uint32_t k, bool isFirst,
+                const LocalTensor<Sum>* table) {
+    using namespace detail::mm;
+    constexpr uint32_t kOrdered = 10;  // fractals of C from which on the unit orders Mmads itself
+    MmadParams p;
+    // A single row is a vector, which lies in L0A in another way: with two, nobody looks at the second one.
+    p.m = A::format != CubeFormat::VECTOR && rows_ == 1 ? 2 : rows_;
+    p.n = b_.OuterIsRow() ? columns_ : UpTo(columns_, sizeof(SrcB) == 1 ? kSide<SrcB> : 1);
+    p.k = k;
+    // Squares of 16 words bring two columns of fractals.
+    p.kDirectionAlign = sizeof(SrcA) == 4 && !a_.OuterIsRow();
+    p.cmatrixInitVal = isFirst && table == nullptr;
+    if (table != nullptr) {
+      Mmad(to, a2, b2, *table, p);
+    } else {
+      Mmad(to, a2, b2, p);
+    }
+    if (PartsOf(rows_, kRows) * PartsOf(p.n, kRows) < kOrdered) {
+      PipeBarrier<PIPE_M>();
+    }
+  }
+
+  // The tile's part of the bias, by L1.
+  LocalTensor<Sum> BiasIntoTable(detail::mm::Memory& memory) {
+    using namespace detail::mm;
+    const LocalTensor<Sum> table = memory.template Table<Sum>();
+    if constexpr (std::is_same_v<BiasT, Sum> || std::is_same_v<BiasT, half>) {
+      constexpr uint32_t kUnit = 64;
+      const uint32_t slot = memory.bias1.Take(1);
+      const LocalTensor<BiasT> l1 = memory.template L1<BiasT>(room_.atBias);
+      DataCopy(l1, bias_[column_], Nd2NzParams(1, 1, columns_, 0, columns_, 1, 1, 0));
+      memory.bias1.Filled(slot);
+      memory.table.Take(1);
+      const auto units = static_cast<uint16_t>(PartsOf(columns_ * uint32_t{sizeof(BiasT)}, kUnit));
+      DataCopy(table, l1, DataCopyParams(1, units, 0, 0));
+      memory.bias1.Free(slot);
+      memory.table.Filled(0);
+    }
+    return table;
+  }
+
+  static constexpr QuantMode_t ModeOf(bool isVector) {
+    if constexpr (std::is_same_v<Dst, Sum>) {
+      return QuantMode_t::NoQuant;
+    } else if constexpr (kOfInt8) {
+      return std::is_same_v<Dst, half> ? (isVector ? QuantMode_t::VDEQF16 : QuantMode_t::DEQF16)
+                                       : (isVector ? QuantMode_t::VREQ8 : QuantMode_t::REQ8);
+    } else if constexpr (kTo8) {
+      return isVector ? QuantMode_t::VQF322B8_PRE : QuantMode_t::QF322B8_PRE;
+    } else {
+      return std::is_same_v<Dst, half> ? QuantMode_t::F322F16 : QuantMode_t::F322BF16;
+    }
+  }
+
+  void Out(const GlobalTensor<Dst>& gm, uint8_t enAtomic, bool isDense) {
+    using namespace detail::mm;
+    Memory& memory = Memory::Of(pipe_);
+    constexpr bool kToNz = C::format == CubeFormat::NZ;
+    if constexpr (kToNz) {
+      if (columns_ % kRows != 0) {
+        Misuse("GetTensorC", "C in NZ has whole fractals: let N be a multiple of 16.",
+               "the tile has %u columns, C is NZ", columns_);
+      }
+    }
+    if (!isTileFull_) {
+      memory.l0c.Filled(tileSlot_);
+      isTileFull_ = true;
+    } else {
+      memory.l0c.Reclaim(tileSlot_);
+    }
+    FixpipeParamsV220 p;
+    p.nSize = columns_;
+    p.mSize = rows_;
+    p.srcStride = UpTo(rows_, kRows);
+    p.quantPre = ModeOf(quant_ == Quant::kVector || quant_ == Quant::kVectorInL1);
+    p.deqScalar = quantScalar_;
+    p.reluEn = config.enableRelu;
+    uint64_t at = 0;
+    if constexpr (kToNz) {
+      // Eight bits have fractals of 32 columns, float with isEnableChannelSplit of 8.
+      constexpr uint32_t kWide = kTo8 ? 32 : (config.isEnableChannelSplit ? 8 : kRows);
+      const uint32_t height = UpTo(isDense ? Word(tiling_.baseM) : orgM_, kRows);
+      p.dstStride = height * kWide * uint32_t{sizeof(Dst)} / ONE_BLK_SIZE;
+      p.isChannelSplit = config.isEnableChannelSplit;
+      at = isDense ? 0 : uint64_t{column_} / kWide * height * kWide + uint64_t{row_} * kWide;
+    } else {
+      constexpr uint32_t kUnit =
+          C::format == CubeFormat::ND_ALIGN ? ONE_BLK_SIZE / uint32_t{sizeof(Dst)} : 1;
+      const uint32_t pitch = orgKc_ != 0 ? orgKc_ : orgN_;
+      p.dstStride = UpTo(isDense ? Word(tiling_.baseN) : pitch, kUnit);
+      at = isDense ? 0 : uint64_t{row_} * p.dstStride + column_;
+    }
+    SetAtomicOf(enAtomic);
+    constexpr const FixpipeConfig& kLayout = kToNz ? CFG_NZ : CFG_ROW_MAJOR;
+    const LocalTensor<Sum> from = memory.template L0c<Sum>(tileSlot_ * room_.ofTile);
+    if (quant_ == Quant::kVector) {
+      const uint32_t slot = memory.quant1.Take(1);
+      const LocalTensor<uint64_t> l1 = memory.template L1<uint64_t>(room_.atQuant);
+      // As words: rows of 64 bits are not copied.
+      GlobalTensor<uint32_t> words;
+      words.SetGlobalBuffer(reinterpret_cast<__gm__ uint32_t*>(quantGm_[column_].GetPhyAddr()),
+                            2 * columns_);
+      DataCopy(l1.template ReinterpretCast<uint32_t>(), words,
+               Nd2NzParams(1, 1, 2 * columns_, 0, 2 * columns_, 1, 1, 0));
+      memory.quant1.Filled(slot);
+      Fixpipe<Dst, Sum, kLayout>(gm[at], from, l1, p);
+      memory.quant1.Free(slot);
+    } else if (quant_ == Quant::kVectorInL1) {
+      Fixpipe<Dst, Sum, kLayout>(gm[at], from, quantL1_[column_], p);
+    } else {
+      Fixpipe<Dst, Sum, kLayout>(gm[at], from, p);
+    }
+    if (enAtomic != 0) {
+      SetAtomicNone();
+    }
+    memory.l0c.Free(tileSlot_);
+  }
+  static void SetAtomicOf(uint8_t enAtomic) {
+    switch (enAtomic) {
+      case 0:
+        return;
+      case 1:
+        SetAtomicAdd<Dst>();
+        return;
+      case 2:
+        SetAtomicMax<Dst>();
+        return;
+      case 3:
+        SetAtomicMin<Dst>();
+        return;
+      default:
+        detail::mm::Misuse("GetTensorC", "1 adds, 2 keeps the larger one, 3 the smaller one.",
+                           "enAtomic is %d; it is 0 to 3", int{enAtomic});
+    }
+  }
+
+  TPipe* pipe_ = nullptr;
+  TCubeTiling tiling_;
+  Room room_;
+  detail::mm::Operand<A, true> a_;
+  detail::mm::Operand<B, false> b_;
+  detail::mm::Held<SrcA> heldA_;
+  detail::mm::Held<SrcB> heldB_;
+  GlobalTensor<BiasT> bias_;
+  GlobalTensor<uint64_t> quantGm_;
+  LocalTensor<uint64_t> quantL1_;
+  uint64_t quantScalar_ = 0;
+  Quant quant_ = Quant::kNone;
+  uint32_t orgM_ = 0, orgN_ = 0, orgKa_ = 0, orgKb_ = 0, orgKc_ = 0;
+  uint32_t m_ = 0, n_ = 0, k_ = 0;                          // this core's part
+  uint32_t tile_ = 0, tileSlot_ = 0;                        // the tile that Iterate has made
+  uint32_t row_ = 0, column_ = 0, rows_ = 0, columns_ = 0;  // where it lies in C
+  bool hasBias_ = false, isHf32_ = false;
+  bool isIterating_ = false, hasTile_ = false, isTileFull_ = false;
+  bool isUnderWay_ = false;  // the memories are in use, or End would have been called
+};
+
+namespace detail::mm {
+
+// REGIST_MATMUL_OBJ: objects, each with its tiling; one alone may get it later by Init.
+template <typename Object>
+void Regist(TPipe*, Object&) {}
+template <typename Object, typename... Rest>
+void Regist(TPipe* pipe, Object& object, const TCubeTiling* tiling, Rest&&... rest) {
+  if (tiling != nullptr) {
+    object.Init(tiling, pipe);
+  }
+  if constexpr (sizeof...(Rest) > 0) {
+    Regist(pipe, rest...);
+  }
+}
+
+}  // namespace detail::mm
+
+}  // namespace AscendC

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+// The template parameters of Matmul: where its matrices lie and how, and how it works. Names, order and defaults of fields are CANN's.
+#pragma once
+
+#include "ascendc/types.h"
+
+enum class CubeFormat {
+  ND = 0,
+  NZ,
+  ZN,
+  ZZ,
+  NN,
+  ND_ALIGN,
+  SCALAR,
+  VECTOR,
+  ROW_MAJOR = ND,
+  COLUMN_MAJOR = 8,
+};
+enum class LayoutMode { NONE = 0, BSNGD, SBNGD, BNGS1S2, NORMAL };
+enum class BatchMode { NONE = 0, BATCH_LESS_THAN_L1, BATCH_LARGE_THAN_L1, SINGLE_LARGE_THAN_L1 };
+enum BatchOutMode { SINGLE_BATCH = 0, MULTI_BATCH, DYNAMIC };
+enum class IterateOrder { ORDER_M = 0, ORDER_N, UNDEF };
+enum class ScheduleType { INNER_PRODUCT = 0, OUTER_PRODUCT };
+enum IterateMode : uint8_t {
+  ITERATE_MODE_NORMAL = 1,
+  ITERATE_MODE_ALL = 2,
+  ITERATE_MODE_BATCH = 4,
+  ITERATE_MODE_N_BATCH = 8,
+  ITERATE_MODE_DEFAULT = 255,
+};
+enum class MatmulConfigMode { CONFIG_NORM, CONFIG_MDL, CONFIG_SPECIALMDL, CONFIG_IBSHARE };
+
+// Where a comment says so, the simulator's results or refusals depend on it; everything else changes speed alone.
+struct MatmulConfig {
+  bool doNorm = false;
+  bool doBasicBlock = false;
+  bool doMultiDataLoad = false;
+  uint32_t basicM = 0;
+  uint32_t basicN = 0;
+  uint32_t basicK = 0;
+  bool intrinsicsCheck = false;  // without it a row has at most 65535 elements
+  bool isNBatch = false;
+  bool enVecND2NZ = false;
+  bool doSpecialBasicBlock = false;
+  uint32_t doMTE2Preload = 0;
+  uint32_t singleCoreM = 0;
+  uint32_t singleCoreN = 0;
+  uint32_t singleCoreK = 0;
+  uint32_t stepM = 0;
+  uint32_t stepN = 0;
+  uint32_t baseMN = 0;
+  uint32_t singleCoreMN = 0;
+  bool enUnitFlag = true;
+  bool isPerTensor = false;
+  bool hasAntiQuantOffset = false;
+  bool doIBShareNorm = false;
+  bool doSpecialMDL = false;
+  bool enableInit = true;
+  BatchMode batchMode = BatchMode::NONE;
+  bool enableEnd = true;  // without it nobody has to call End
+  bool enableGetTensorC = true;
+  bool enableSetOrgShape = true;
+  bool enableSetBias = true;  // without it SetBias is a mistake
+  bool enableSetTail = true;
+  bool enableQuantVector = true;
+  bool enableSetDefineData = true;
+  uint8_t iterateMode = IterateMode::ITERATE_MODE_DEFAULT;
+  bool enableReuse = true;
+  bool enableUBReuse = false;
+  bool enableL1CacheUB = false;
+  bool intraBlockPartSum = false;                   // refused
+  IterateOrder iterateOrder = IterateOrder::UNDEF;  // goes before the tiling's
+  ScheduleType scheduleType = ScheduleType::INNER_PRODUCT;
+  bool enableDoubleCache = false;
+  bool isBiasBatch = true;
+  bool enableStaticPadZeros = false;
+  bool isPartialOutput = false;      // refused
+  bool enableMixDualMaster = false;  // refused
+  bool isA2B2Shared = false;
+  bool isEnableChannelSplit = false;  // NZ of float in fractals of 16 x 8
+  bool enableKdimReorderLoad = false;
+  bool isCO1Shared = false;
+  uint32_t sharedCO1BufferSize = 64 * 1024;
+  BatchOutMode bmmOutMode = BatchOutMode::SINGLE_BATCH;
+  bool enableL1BankConflictOptimise = false;
+  bool enableRelu = false;  // negative results become 0
+};
+
+// What GetMMConfig takes, each part at most once.
+struct MatmulShapeParams {
+  uint32_t singleCoreM, singleCoreN, singleCoreK, basicM, basicN, basicK;
+};
+struct MatmulQuantParams {
+  bool isPerTensor, hasAntiQuantOffset;
+};
+struct MatmulBatchParams {
+  bool isNBatch;
+  BatchMode batchMode;
+  bool isBiasBatch = true;
+  BatchOutMode bmmOutMode = BatchOutMode::SINGLE_BATCH;
+};
+struct MatmulFuncParams {
+  bool intrinsicsCheck = false, enVecND2NZ = false, enableDoubleCache = false,
+       enableL1CacheUB = false;
+  uint32_t doMTE2Preload = 0;
+  IterateOrder iterateOrder = IterateOrder::UNDEF;
+  ScheduleType scheduleType = ScheduleType::INNER_PRODUCT;
+  bool enableReuse = true, enableUBReuse = false, isPartialOutput = false, isA2B2Shared = false,
+       isEnableChannelSplit = false, enableKdimReorderLoad = false,
+       enableL1BankConflictOptimise = false, enableRelu = false;
+};
+struct MatmulBiasParams {
+  bool enableSetBias = true;
+};
+
+constexpr MatmulConfig GetNormalConfig(
+    const bool intrinsicsLimit = false, const bool batchLoop = false, const bool isVecND2NZ = false,
+    const BatchMode bmmMode = BatchMode::BATCH_LESS_THAN_L1, const bool isMsgReuse = true,
+    const IterateOrder iterateOrder = IterateOrder::UNDEF,
+    const ScheduleType scheduleType = ScheduleType::INNER_PRODUCT, const bool enUnitFlag = true,
+    const bool enableMixDualMaster = false,
+    const BatchOutMode bmmOutMode = BatchOutMode::SINGLE_BATCH) {
+  MatmulConfig config;
+  config.doNorm = true;
+  config.intrinsicsCheck = intrinsicsLimit;
+  config.isNBatch = batchLoop;
+  config.enVecND2NZ = isVecND2NZ;
+  config.batchMode = bmmMode;
+  config.enableReuse = isMsgReuse;
+  config.iterateOrder = iterateOrder;
+  config.scheduleType = scheduleType;
+  config.enUnitFlag = enUnitFlag;
+  config.enableMixDualMaster = enableMixDualMaster;
+  config.bmmOutMode = bmmOutMode;
+  return config;
+}
+constexpr MatmulConfig GetMDLConfig(const bool intrinsicsLimit = false,
+                                    const bool batchLoop = false, const uint32_t doMTE2Preload = 0,
+                                    const bool isVecND2NZ = false, bool isPerTensor = false,
+                                    bool hasAntiQuantOffset = false, const bool enUnitFlag = false,
+                                    const bool isMsgReuse = true, const bool enableUBReuse = true,
+                                    const bool enableL1CacheUB = false,
+                                    const bool enableMixDualMaster = false,
+                                    const bool enableKdimReorderLoad = false) {
+  MatmulConfig config;
+  config.doMultiDataLoad = true;
+  config.intrinsicsCheck = intrinsicsLimit;
+  config.isNBatch = batchLoop;
+  config.doMTE2Preload = doMTE2Preload;
+  config.enVecND2NZ = isVecND2NZ;
+  config.isPerTensor = isPerTensor;
+  config.hasAntiQuantOffset = hasAntiQuantOffset;
+  config.enUnitFlag = enUnitFlag;
+  config.enableReuse = isMsgReuse;
+  config.enableUBReuse = enableUBReuse;
+  config.enableL1CacheUB = enableL1CacheUB;
+  config.enableMixDualMaster = enableMixDualMaster;
+  config.enableKdimReorderLoad = enableKdimReorderLoad;
+  return config;
+}
+constexpr MatmulConfig GetSpecialMDLConfig(const bool intrinsicsLimit = false,
+                                           const bool batchLoop = false,
+                                           const uint32_t doMTE2Preload = 0,
+                                           const bool isVecND2NZ = false, bool isPerTensor = false,
+                                           bool hasAntiQuantOffset = false) {
+  MatmulConfig config = GetMDLConfig(intrinsicsLimit, batchLoop, doMTE2Preload, isVecND2NZ,
+                                     isPerTensor, hasAntiQuantOffset);
+  config.doMultiDataLoad = false;
+  config.doSpecialMDL = true;
+  return config;
+}
+constexpr MatmulConfig GetIBShareNormConfig(const bool intrinsicsLimit = false,
+                                            const bool batchLoop = false,
+                                            const bool isVecND2NZ = false,
+                                            const BatchMode bmmMode = BatchMode::BATCH_LESS_THAN_L1,
+                                            const bool isDoubleCache = false,
+                                            const bool enUnitFlag = true) {
+  MatmulConfig config = GetNormalConfig(intrinsicsLimit, batchLoop, isVecND2NZ, bmmMode);
+  config.doNorm = false;
+  config.doIBShareNorm = true;
+  config.enableDoubleCache = isDoubleCache;
+  config.enUnitFlag = enUnitFlag;
+  return config;
+}
+constexpr MatmulConfig GetBasicConfig(const uint32_t basicM, const uint32_t basicN,
+                                      const uint32_t basicK, const bool intrinsicsLimit = false,
+                                      const bool batchLoop = false,
+                                      const BatchMode bmmMode = BatchMode::BATCH_LESS_THAN_L1) {
+  MatmulConfig config = GetNormalConfig(intrinsicsLimit, batchLoop, false, bmmMode);
+  config.doNorm = false;
+  config.doBasicBlock = true;
+  config.basicM = basicM;
+  config.basicN = basicN;
+  config.basicK = basicK;
+  return config;
+}
+
+constexpr MatmulConfig CFG_NORM = GetNormalConfig();
+constexpr MatmulConfig CFG_MDL = GetMDLConfig();
+constexpr MatmulConfig CFG_IBSHARE_NORM = GetIBShareNormConfig();
+constexpr MatmulConfig MM_CFG_BB = GetBasicConfig(128, 128, 128);
+
+namespace AscendC::detail::mm {
+
+constexpr void Apply(MatmulConfig* config, const MatmulShapeParams& p) {
+  config->singleCoreM = p.singleCoreM;
+  config->singleCoreN = p.singleCoreN;
+  config->singleCoreK = p.singleCoreK;
+  config->basicM = p.basicM;
+  config->basicN = p.basicN;
+  config->basicK = p.basicK;
+}
+constexpr void Apply(MatmulConfig* config, const MatmulQuantParams& p) {
+  config->isPerTensor = p.isPerTensor;
+  config->hasAntiQuantOffset = p.hasAntiQuantOffset;
+}
+constexpr void Apply(MatmulConfig* config, const MatmulBatchParams& p) {
+  config->isNBatch = p.isNBatch;
+  config->batchMode = p.batchMode;
+  config->isBiasBatch = p.isBiasBatch;
+  config->bmmOutMode = p.bmmOutMode;
+}
+constexpr void Apply(MatmulConfig* config, const MatmulFuncParams& p) {
+  config->intrinsicsCheck = p.intrinsicsCheck;
+  config->enVecND2NZ = p.enVecND2NZ;
+  config->enableDoubleCache = p.enableDoubleCache;
+  config->enableL1CacheUB = p.enableL1CacheUB;
+  config->doMTE2Preload = p.doMTE2Preload;
+  config->iterateOrder = p.iterateOrder;
+  config->scheduleType = p.scheduleType;
+  config->enableReuse = p.enableReuse;
+  config->enableUBReuse = p.enableUBReuse;
+  config->isPartialOutput = p.isPartialOutput;
+  config->isA2B2Shared = p.isA2B2Shared;
+  config->isEnableChannelSplit = p.isEnableChannelSplit;
+  config->enableKdimReorderLoad = p.enableKdimReorderLoad;
+  config->enableL1BankConflictOptimise = p.enableL1BankConflictOptimise;
+  config->enableRelu = p.enableRelu;
+}
+constexpr void Apply(MatmulConfig* config, const MatmulBiasParams& p) {
+  config->enableSetBias = p.enableSetBias;
+}
+
+constexpr MatmulConfig ConfigOf(MatmulConfigMode mode) {
+  switch (mode) {
+    case MatmulConfigMode::CONFIG_MDL:
+      return CFG_MDL;
+    case MatmulConfigMode::CONFIG_SPECIALMDL:
+      return GetSpecialMDLConfig();
+    case MatmulConfigMode::CONFIG_IBSHARE:
+      return CFG_IBSHARE_NORM;
+    default:
+      return CFG_NORM;
+  }
+}
+
+}  // namespace AscendC::detail::mm
+
+template <MatmulConfigMode configMode, typename... Parts>
+constexpr MatmulConfig GetMMConfig(Parts&&... parts) {
+  MatmulConfig config = AscendC::detail::mm::ConfigOf(configMode);
+  (AscendC::detail::mm::Apply(&config, parts), ...);
+  return config;
+}
+
+namespace AscendC {
+
+template <TPosition POSITION, CubeFormat FORMAT, typename TYPE, bool ISTRANS = false,
+          LayoutMode LAYOUT = LayoutMode::NONE, bool IBSHARE = false,
+          TPosition SRCPOS = TPosition::GM>
+struct MatmulType {
+  static constexpr TPosition pos = POSITION;
+  static constexpr CubeFormat format = FORMAT;
+  using T = TYPE;
+  static constexpr bool isTrans = ISTRANS;
+  static constexpr LayoutMode layout = LAYOUT;
+  static constexpr bool ibShare = IBSHARE;
+  static constexpr TPosition srcPos = SRCPOS;
+};
+
+// Copies of the kernel's own: out of L0C, of A into L1, of B into L1.
+template <auto copyOut = nullptr, auto copyA1 = nullptr, auto copyB1 = nullptr>
+struct MatmulCallBackFunc {
+  static constexpr bool kIsEmpty = copyOut == nullptr && copyA1 == nullptr && copyB1 == nullptr;
+};
+
+namespace Impl::Detail {
+template <const auto& config, typename... Types>
+struct MatmulPolicy {};
+}  // namespace Impl::Detail
+
+}  // namespace AscendC
