@@ -25,10 +25,10 @@ constexpr size_t kLanes = 8, kRows = 4, kPanels = 1;
 constexpr size_t kLanes = 4, kRows = 2, kPanels = 1;
 #endif
 
-using FloatLanes = float __attribute__((vector_size(kLanes * sizeof(float))));
-using IntegerLanes = int32_t __attribute__((vector_size(kLanes * sizeof(int32_t))));
-FloatLanes LanesOf(float);
-IntegerLanes LanesOf(int32_t);
+template <typename T>
+struct LanesOf {
+  using Type __attribute__((vector_size(kLanes * sizeof(float)))) = T;
+};
 
 inline void Add(float* c, const float* sum) {
   for (size_t i = 0; i < kLanes; ++i) {
@@ -46,7 +46,7 @@ inline void Add(int32_t* c, const int32_t* sum) {
 
 template <size_t rows, size_t panels, typename T>
 inline void Tile(T* c, const T* a, const T* b, const CubeProduct& at) {
-  using Lanes = decltype(LanesOf(T{}));
+  using Lanes = typename LanesOf<T>::Type;
   constexpr size_t kInPanel = kPanel / kLanes, kAcross = panels * kInPanel;
   constexpr bool kBySteps = static_cast<T>(0.5F) != 0;  // integers are exact: one sum for all steps
   Lanes sum[rows][kAcross] = {};
