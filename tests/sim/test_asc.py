@@ -267,6 +267,148 @@ def test_products_on_cube_cores() -> None:
     assert (ran.returncode, ran.stdout) == (0, "5 products are right\n"), ran.stderr
 
 
+GELU = MATMUL.with_name("matmul_gelu.asc")
+
+
+@pytest.mark.parametrize("threads", ["1", "5"])
+def test_mix_example(threads: str) -> None:
+    """AICs multiply, AIVs go on with that, at ragged M, N and K."""
+    ran = tool("run", GELU, ACLGRAD_SIM_THREADS=threads)
+    assert (ran.returncode, ran.stdout) == (0, "5 layers are right\n"), ran.stderr
+
+
+@pytest.mark.plants_faults
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("AscendC::CrossCoreSetFlag<2, PIPE_FIX>(kMade);", "", "deadlock"),
+        (
+            "CrossCoreSetFlag<2, PIPE_FIX>(kMade)",
+            "CrossCoreSetFlag<2, PIPE_M>(kMade)",
+            "gm-conflict",
+        ),
+        ("AscendC::CrossCoreWaitFlag(kMade);", "", "gm-conflict"),
+        (
+            "CrossCoreSetFlag<2, PIPE_MTE2>(kRead)",
+            "CrossCoreSetFlag<2, PIPE_V>(kRead)",
+            "gm-conflict",
+        ),
+        ("if (made >= kSlots) AscendC::CrossCoreWaitFlag(kRead);", "", "gm-conflict"),
+        ("__mix__(1, 2)", "__mix__(1, 3)", "an AI core has one AIC and two AIVs"),
+    ],
+    ids=["no-set", "other-pipe", "no-wait", "answer-by-other-pipe", "no-reverse", "three-aivs"],
+)
+def test_mix_faults(old: str, new: str, said: str, sources: Path) -> None:
+    text = GELU.read_text()
+    assert text.count(old) == 1
+    source = sources / "gelu.asc"
+    source.write_text(text.replace(old, new))
+    ran = tool("run", source)
+    assert ran.returncode == 1
+    assert said in ran.stderr, ran.stderr
+
+
+KINDS = """\
+#include <cstdio>
+#include "acl/acl.h"
+#include "kernel_operator.h"
+
+using Words = AscendC::GlobalTensor<int64_t>;
+
+// The kind of each core, AICs first.
+static __aicore__ inline void Tell(GM_ADDR out, int64_t cubes, int64_t add) {
+  Words words;
+  words.SetGlobalBuffer(reinterpret_cast<__gm__ int64_t*>(out));
+  const int64_t at = 8 * (AscendC::GetBlockIdx() + (g_coreType == AscendC::AIC ? 0 : cubes));
+  words.SetValue(at, g_coreType + add);
+  AscendC::DataCacheCleanAndInvalid<int64_t, AscendC::CacheLine::SINGLE_CACHE_LINE>(words[at]);
+}
+__global__ __vector__ void vectors(GM_ADDR out) { Tell(out, 0, 0); }
+__global__ __cube__ void cubes(GM_ADDR out) { Tell(out, 0, 0); }
+__global__ __mix__(1, 1) void pairs(GM_ADDR out) { Tell(out, AscendC::GetBlockNum(), 0); }
+template <typename T>
+__global__ __mix__(1, 2) void groups(GM_ADDR out, T add, uint64_t fftsAddr) {
+  AscendC::SetSyncBaseAddr(fftsAddr);
+  Tell(out, AscendC::GetBlockNum(), static_cast<int64_t>(add));
+  AscendC::SyncAll<false>();
+}
+
+static int began = [] { return std::printf("host code runs once\\n"); }();
+
+template <typename T>
+static void Launch(uint8_t* out, T add, aclrtStream stream) {
+  void* address = nullptr;
+  aclrtGetHardwareSyncAddr(&address);
+  groups<T><<<2, nullptr, stream>>>(out, add, reinterpret_cast<uint64_t>(address));
+}
+
+int main() {
+  aclrtSetDevice(0);
+  aclrtStream stream = nullptr;
+  aclrtCreateStream(&stream);
+  uint8_t* out = nullptr;
+  aclrtMalloc(reinterpret_cast<void**>(&out), 6 * 64, ACL_MEM_MALLOC_HUGE_FIRST);
+  for (int i = 0; i < 5; ++i) {
+    int64_t words[48] = {};
+    aclrtMemcpy(out, 384, words, 384, ACL_MEMCPY_HOST_TO_DEVICE);
+    if (i == 0) vectors<<<2, nullptr, stream>>>(out);
+    if (i == 1) cubes<<<2, nullptr, stream>>>(out);
+    if (i == 2) pairs<<<2, nullptr, stream>>>(out);
+    if (i == 3) Launch(out, 10, stream);
+    if (i == 4) Launch(out, 20.0f, stream);
+    if (aclrtSynchronizeStream(stream) != 0) return 1;
+    aclrtMemcpy(words, 384, out, 384, ACL_MEMCPY_DEVICE_TO_HOST);
+    for (int j = 0; j < 6; ++j) std::printf("%d ", static_cast<int>(words[8 * j]));
+    std::printf("\\n");
+  }
+  aclrtFree(out);
+  return began > 0 ? 0 : 1;
+}
+"""
+KINDS_SAY = """\
+host code runs once
+2 2 0 0 0 0 
+1 1 0 0 0 0 
+1 1 2 2 0 0 
+11 11 12 12 12 12 
+21 21 22 22 22 22 
+"""
+
+
+def test_kernels_of_all_kinds_in_one_program(sources: Path) -> None:
+    """Each launch runs on the cores that its kernel's words say; two files have functions of one
+    name.
+    """
+    source = sources / "kinds.asc"
+    source.write_text(KINDS)
+    ran = tool("run", source)
+    assert (ran.returncode, ran.stdout) == (0, KINDS_SAY), ran.stderr
+
+
+def test_halves_of_two_files(sources: Path) -> None:
+    """Functions and lambdas of one name in two objects, each with both halves."""
+    main = "int main() { return One() + Two(); }\n"
+    for number, name in enumerate(("One", "Two")):
+        text = KINDS.replace("int main()", f"int {name}()").replace("began", f"began{number}")
+        for kernel in ("vectors", "cubes", "pairs"):
+            text = text.replace(f"void {kernel}(", f"void {kernel}{number}(")
+            text = text.replace(f" {kernel}<<<", f" {kernel}{number}<<<")
+        (sources / f"{name}.asc").write_text(text)
+    (sources / "main.cpp").write_text("int One();\nint Two();\n" + main)
+    objects = []
+    for name in ("One", "Two"):
+        made = ascc(
+            "--npu-arch=dav-2201", "-c", sources / f"{name}.asc", "-o", f"{sources}/{name}.o"
+        )
+        assert made.returncode == 0, made.stderr
+        objects.append(f"{sources}/{name}.o")
+    made = ascc(sources / "main.cpp", *objects, "-o", sources / "both")
+    assert made.returncode == 0, made.stderr
+    ran = subprocess.run([sources / "both"], capture_output=True, text=True, check=False)
+    lines = KINDS_SAY.splitlines()
+    assert ran.stdout.splitlines() == [lines[0], *lines, *lines[1:]], ran.stderr
+
+
 FREED = ("MTE1_MTE2", "M_MTE1", "FIX_M")
 """Edges that say that a memory may be written again."""
 

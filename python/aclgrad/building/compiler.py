@@ -263,10 +263,11 @@ class Compiler:
         what: str,
         entry: str = "",
         assembly: Path | None = None,
-    ) -> list[str]:
+    ) -> tuple[list[str], str]:
         """Refuse what CANN's op compiler refuses in a kernel's source before it compiles it, and
         what its device compiler refuses in the code of ``assembly``. Return the tiling keys that
-        the op compiler reads in the source.
+        the op compiler reads in the source, and of a source with kernels of both kinds of cores
+        what each key runs on, as numbers: how many keys, then key, AICs and AIVs of each.
         """
         output = self.folder / "obj" / f"{name}.keys"
         command = (
@@ -282,7 +283,27 @@ class Compiler:
             str(output),
         )
         self._compile([self.step(output, command)], what)
-        return output.read_text(encoding="utf-8").split() or ["0"]
+        lines = [line.split() for line in output.read_text(encoding="utf-8").splitlines()]
+        keys = [key for key, *rest in lines if not rest]
+        types = [
+            f"{2**64 - 1 if key == 'default' else key}U,{cubes},{vectors}"
+            for _, key, cubes, vectors in (line for line in lines if len(line) > 1)
+        ]
+        return keys or ["0"], ",".join([str(len(types)), *types]) if types else ""
+
+    def cube_half(self, objects: Sequence[Path], name: str) -> Path:
+        """One object of those that were compiled for AICs, whose symbols are none of the others."""
+        half = self.folder / "obj" / f"{name}.cube_half.o"
+        command = (
+            str(self.toolkit / "bin" / "ascc"),
+            "--cube-half",
+            f"--host-compiler={self.compiler}",
+            *map(str, objects),
+            "-o",
+            str(half),
+        )
+        self._compile([self.step(half, command)], name)
+        return half
 
     def device_assembly(
         self,

@@ -40,6 +40,12 @@ _LISTING = ("-DACLSIM_TPL_LIST", "-E", "-P")
 """Keeps the words that say what an entry is."""
 
 _OF_CUBES = r"KERNEL_TYPE_(AIC_ONLY|MIX_AIC_1_0)\b|\b__cube__\b|\b__mix__\(\s*1\s*,\s*0\s*\)"
+_OF_VECTORS = (
+    r"KERNEL_TYPE_(AIV_ONLY|MIX_AIV_1_0|MIX_AIC_1_[12])\b|\b__vector__\b"
+    r"|\b__mix__\(\s*\d\s*,\s*[12]\s*\)"
+)
+_OF_HALVES = ("-DACLSIM_HALVES",)
+"""Of a source that is compiled for cube cores and for vector cores."""
 _TWICE = r"error: (?:redefinition of ‘struct (\w+)’|reference to ‘(\w+)’ is ambiguous)"
 
 
@@ -53,8 +59,9 @@ class _Chosen:
 
 
 def _runs_on_cubes(source: Path) -> bool:
-    """Whether a kernel file says that its kernels run on the cube cores of a split chip."""
-    return re.search(_OF_CUBES, without_comments(text_of(source))) is not None
+    """Whether a kernel file says that its kernels run on the cube cores of a split chip alone."""
+    text = without_comments(text_of(source))
+    return re.search(_OF_CUBES, text) is not None and re.search(_OF_VECTORS, text) is None
 
 
 @dataclass
@@ -241,10 +248,11 @@ class KernelBuilder(Compiler):
         wanted = entry.entry.name if wanted == named else wanted
         title = f"kernel {kernel.title}"
         # The wrapper says which keys the kernel has, and the code behind it is looked at below.
-        keys = self._front_end(
+        keys, types = self._front_end(
             source, f"{kernel.output.stem}.source", includes, words, title, wanted
         )
-        parsed = self._parsed("kernel", _KERNEL_HEADERS, self.defines(None, (), cube=cube))
+        words += _OF_HALVES if types else []
+        parsed = self._kernel_headers(words, cube=cube)
         variants, objects = self._variants(
             kernel, source, entry.entry.name, classes, includes, [*parsed, *words]
         )
@@ -257,24 +265,77 @@ class KernelBuilder(Compiler):
                 kernel=source,
                 symbol=stem,
                 keys=keys,
+                types=types,
                 variants=list(zip(variants, classes.values(), strict=True)),
                 **vars(entry),
             ),
         )
+        checked = [(kernel.output.stem, words, cube)]
+        if types:
+            of_cubes = self._for_cubes(words)
+            checked.append((f"{kernel.output.stem}.cubes", of_cubes, True))
+            parsed_of_cubes = self._kernel_headers(of_cubes, cube=True)
+            _, theirs = self._variants(
+                kernel,
+                source,
+                entry.entry.name,
+                classes,
+                includes,
+                [*parsed_of_cubes, *of_cubes],
+                suffix="_cubes",
+            )
+            objects = [
+                *objects,
+                self._cube_half(
+                    wrapper, kernel.output.stem, includes, [*parsed_of_cubes, *of_cubes], theirs
+                ),
+            ]
         built = self._object_at(wrapper, kernel.output, includes, [*parsed, *words], objects)
         self._compile([built], title)
         # With a struct of its own for each key the kernel is compiled apart from the wrapper.
         built_with = [name for made, name in zip(variants, classes, strict=True) if made]
         one = [f"-DACLSIM_DEFAULT_TILING={name}" for name in built_with[:1]]
-        code = self._device_code(
-            source if one else wrapper,
-            kernel.output.stem,
-            includes,
-            [*words, *one],
-            title,
-            cube=cube,
+        for name, own, of_cubes_too in checked:
+            code = self._device_code(
+                source if one else wrapper,
+                name,
+                includes,
+                [*own, *one],
+                title,
+                cube=of_cubes_too,
+            )
+            self._front_end(source, name, includes, own, title, wanted, code)
+
+    def _kernel_headers(self, words: Sequence[str], *, cube: bool) -> list[str]:
+        """Words that start a compile of a kernel from headers which are parsed already."""
+        own = [word for word in words if word in _OF_HALVES]
+        return self._parsed("kernel", _KERNEL_HEADERS, [*self.defines(None, (), cube=cube), *own])
+
+    def _for_cubes(self, words: Sequence[str]) -> list[str]:
+        """The words of a compile for vector cores, for cube cores."""
+        other = dict(
+            zip(
+                self.defines(None, ()),
+                self.defines(None, (), cube=True),
+                strict=True,
+            )
         )
-        self._front_end(source, kernel.output.stem, includes, words, title, wanted, code)
+        return [other.get(word, word) for word in words]
+
+    def _cube_half(
+        self,
+        wrapper: Path,
+        name: str,
+        includes: Iterable[Path],
+        words: Iterable[str],
+        objects: Sequence[Path] = (),
+    ) -> Path:
+        """What a library of both kinds of cores has for its cube cores."""
+        output = self.folder / "obj" / f"{name}.cubes.o"
+        flags = self._flags(output, includes, words)
+        step = self.step(output, (*flags, "-c", str(wrapper), "-o", str(output)))
+        self._compile([step], f"the cube cores' half of {name}")
+        return self.cube_half([output, *objects], name)
 
     def _device_code(
         self,
@@ -286,7 +347,9 @@ class KernelBuilder(Compiler):
         *,
         cube: bool,
     ) -> Path:
-        own = [*self.defines(None, (), cube=cube), *DEVICE_CODE]
+        words = [*words]
+        halves = [word for word in words if word in _OF_HALVES]
+        own = [*self.defines(None, (), cube=cube), *halves, *DEVICE_CODE]
         parsed = self._parsed("device", _KERNEL_HEADERS, own)
         return self.device_assembly(source, name, includes, [*parsed, *words], title)
 
@@ -317,6 +380,7 @@ class KernelBuilder(Compiler):
         classes: Iterable[str],
         includes: Iterable[Path],
         words: Iterable[str],
+        suffix: str = "",
     ) -> tuple[list[str | None], list[Path]]:
         """One compile per tiling struct, so that GET_TILING_DATA means that of the key.
 
@@ -327,7 +391,7 @@ class KernelBuilder(Compiler):
         objects: list[Path] = []
         failure: SourcesError | None = None
         for name in classes:
-            output = self.folder / "obj" / f"{kernel.output.stem}_{name}.o"
+            output = self.folder / "obj" / f"{kernel.output.stem}_{name}{suffix}.o"
             variant = f"{entry}_{name}"
             own = [f"-D{entry}={variant}", f"-DACLSIM_DEFAULT_TILING={name}", "-fno-gnu-unique"]
             flags = self._flags(output, includes, [*words, *own])
@@ -380,14 +444,28 @@ class KernelBuilder(Compiler):
 
         return self.with_headers(listing)
 
-    def build_file(self, source: Path, included: Path, wrapper: Path, output: Path) -> None:
+    def build_file(
+        self, source: Path, included: Path, wrapper: Path, output: Path, entry: str
+    ) -> None:
         """Compile the library of a kernel file that comes without op_host; wrapper includes it."""
         cube = _runs_on_cubes(source)
         words = [*self.defines(None, (), cube=cube), *self.sources.defines]
         includes = self.kernel_includes(source)
         title = f"kernel file {source.name}"
+        _, types = self.with_headers(
+            lambda: self._front_end(
+                included, f"{output.stem}.source", includes, words, title, entry
+            )
+        )
+        if types:
+            words += [*_OF_HALVES, f"-DACLSIM_KERNEL_TYPES={types}"]
+        objects = []
+        if types:
+            objects = [self._cube_half(wrapper, output.stem, includes, self._for_cubes(words))]
         self.with_headers(
-            lambda: self._compile([self._object_at(wrapper, output, includes, words)], title)
+            lambda: self._compile(
+                [self._object_at(wrapper, output, includes, words, objects)], title
+            )
         )
         code = self._device_code(wrapper, output.stem, includes, words, title, cube=cube)
         self._front_end(included, output.stem, includes, words, title, assembly=code)

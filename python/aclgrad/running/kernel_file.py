@@ -212,7 +212,7 @@ def build_kernel(source: Path | Sources, soc: Family, *, entry: str = "") -> Ker
         wrapper, render("project/file.cpp.j2", kernel=included, entry=device, symbol=_SYMBOL)
     )
     output = builder.folder / f"{kernel.stem}-{name}-{soc.npu_arch}.so"
-    builder.build_file(kernel, included, wrapper, output)
+    builder.build_file(kernel, included, wrapper, output, device.name)
     return KernelFile(output, chosen)
 
 

@@ -139,6 +139,9 @@ ACLSIM_API int32_t aclsimLaunchBody(const char* name, const void* entry, aclsimK
 // The next launch of this thread by aclsimLaunchBody, aclsimLaunchAsc or aclsimRunBody is of code for cube cores. Other launches find that
 // out by the library of their entry.
 ACLSIM_API void aclsimNextIsCube(void);
+// The same for launches of a source whose halves are compiled apart: cores that the kernel takes of each AI core, and what to call
+// in place of `body` on cube cores. A kernel of cube cores alone has no vectors.
+ACLSIM_API void aclsimNextCores(uint32_t cubes, uint32_t vectors, aclsimKernelBody cubeBody);
 
 // Says that the next launch that can reach `output` writes all of its `bytes` bytes, elements of elementBytes (0: unknown): the
 // checks poison them before that launch, and what no core has written after it is a finding, output-unwritten. Operators of

@@ -3,16 +3,38 @@
 // compiler, which are built in there.
 #pragma once
 
+#include <cstring>
+#include <typeinfo>
+
 #include "aclsim/launch.h"
 #include "ascendc/lang.h"
 
 namespace aclsim {
 inline namespace ACLSIM_CORE_SPACE {
 
+#ifdef ACLSIM_HALVES
+// How the AICs' half of this source calls each kernel that the source launches: ascc writes it when it has compiled that half.
+struct CubeHalf {
+  const char* type;  // std::type_info::name of the BoundKernel; null: the end
+  aclsimKernelBody run;
+};
+extern "C" const CubeHalf ACLSIM_HALVES[];
+inline aclsimKernelBody FindCubeHalf(const char* type) {
+  for (const CubeHalf* half = ACLSIM_HALVES; half->type != nullptr; ++half) {
+    if (std::strcmp(half->type, type) == 0) {
+      return half->run;
+    }
+  }
+  return nullptr;
+}
+#endif
+
 template <uint32_t kArch, typename Kernel>
 class AscLaunch {
  public:
-  AscLaunch(const char* name, Kernel kernel) : name_(name), kernel_(kernel) {}
+  // cubes, vectors: of each AI core, that the kernel runs on.
+  AscLaunch(const char* name, Kernel kernel, uint32_t cubes = 0, uint32_t vectors = 1)
+      : name_(name), kernel_(kernel), cubes_(cubes), vectors_(vectors) {}
 
   // l2ctrl is reserved.
   template <typename Reserved = std::nullptr_t>
@@ -30,6 +52,11 @@ class AscLaunch {
     const auto pointers = bound->Pointers();
     const void* entry = bound->Entry();
     ACLSIM_TELL_CORE();
+#if defined(ACLSIM_HALVES) && !defined(ACLSIM_FOR_CUBE)
+    if (cubes_ > 0) {
+      aclsimNextCores(cubes_, vectors_, FindCubeHalf(typeid(Bound).name()));
+    }
+#endif
     aclsimLaunchAsc(name_, kArch, entry, &Bound::Run, bound.release(), &Bound::Release, blocks_,
                     pointers.data(), pointers.size(), stream_);
   }
@@ -37,13 +64,16 @@ class AscLaunch {
  private:
   const char* name_;
   Kernel kernel_;
+  [[maybe_unused]] uint32_t cubes_;
+  [[maybe_unused]] uint32_t vectors_;
   int64_t blocks_ = 0;
   void* stream_ = nullptr;
 };
 
 template <uint32_t kArch, typename Kernel>
-AscLaunch<kArch, Kernel> AscKernel(const char* name, Kernel kernel) {
-  return {name, kernel};
+AscLaunch<kArch, Kernel> AscKernel(const char* name, Kernel kernel, uint32_t cubes = 0,
+                                   uint32_t vectors = 1) {
+  return {name, kernel, cubes, vectors};
 }
 
 }  // namespace ACLSIM_CORE_SPACE

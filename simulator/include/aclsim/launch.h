@@ -11,6 +11,11 @@
 #include "aclsim/aclsim.h"
 #include "aclsim/toolkit_headers.h"
 
+#ifdef ACLSIM_HALVES
+// ascc finds the halves of a source by the same names.
+#define ACLSIM_CORE_SPACE of_either
+#define ACLSIM_TELL_CORE()
+#endif
 #ifndef ACLSIM_CORE_SPACE
 // Launches of cube code are other functions than those of vector code: a program may have both.
 #if defined(__DAV_C220_CUBE__) || defined(__DAV_CUBE__)

@@ -183,6 +183,9 @@ enum class Round : uint8_t { kNone, kRint, kFloor, kCeil, kRound, kTrunc, kOdd }
 
 // --- system variables -------------------------------------------------------------------------------------------------
 ACLSIM_DEVICE_API int64_t BlockIdx();
+ACLSIM_DEVICE_API int64_t AiCoreIdx();
+ACLSIM_DEVICE_API int64_t SubBlockIdx();
+ACLSIM_DEVICE_API int64_t SubBlockNum();
 ACLSIM_DEVICE_API int64_t BlockNum();
 ACLSIM_DEVICE_API bool TilingKeyIs(uint64_t key);
 ACLSIM_DEVICE_API uint64_t TilingKey();
@@ -266,6 +269,7 @@ ACLSIM_DEVICE_API void ReleaseEvent(uint32_t pipe, uint8_t event, int32_t id);
 ACLSIM_DEVICE_API void Barrier(int32_t pipe);
 // All cores of the launch, or the first `cores` of them; gm and ub are the soft form's scratch, null in the hard form.
 ACLSIM_DEVICE_API void SyncAllCores(const void* gm, const Ub* ub, uint32_t cores);
+ACLSIM_DEVICE_API void SyncBothKinds();
 ACLSIM_DEVICE_API void CrossCoreSet(uint8_t mode, int32_t pipe, uint16_t flag);
 ACLSIM_DEVICE_API void CrossCoreWait(uint8_t mode, uint16_t flag);
 // addr of one line, or null for the whole cache.

@@ -52,11 +52,22 @@ inline void wait_flag(pipe_t from, pipe_t to, int32_t id) {
   aclsim::WaitFlagEvent(static_cast<uint8_t>(AscendC::detail::EventOf(from, to)), id);
   ACLSIM_KEEP_FRAME();
 }
-// These are of vector cores alone, which have no others in their group.
-inline int64_t get_block_idx() { return aclsim::BlockIdx(); }
+// Of the AI core, which its AIC and its AIVs share.
+inline int64_t get_block_idx() { return aclsim::AiCoreIdx(); }
 inline int64_t get_block_num() { return aclsim::BlockNum(); }
-inline int64_t get_subblockid() { return 0; }
-inline int64_t get_subblockdim() { return 1; }
+inline int64_t get_subblockid() { return aclsim::SubBlockIdx(); }
+inline int64_t get_subblockdim() { return aclsim::SubBlockNum(); }
+// Bits 4 and 5 of the word are the mode, those from 8 on the flag.
+inline void ffts_cross_core_sync(pipe_t pipe, uint64_t config) {
+  aclsim::CrossCoreSet(static_cast<uint8_t>(config >> 4 & 3), pipe,
+                       static_cast<uint16_t>(config >> 8 & 15));
+  ACLSIM_KEEP_FRAME();
+}
+inline void wait_flag_dev(int64_t flag) {
+  aclsim::CrossCoreWait(0, static_cast<uint16_t>(flag));
+  ACLSIM_KEEP_FRAME();
+}
+inline void set_ffts_base_addr(uint64_t /*address*/) {}
 inline void set_mask_norm() { aclsim::SetMaskMode(false); }
 inline void set_mask_count() { aclsim::SetMaskMode(true); }
 inline void set_vector_mask(uint64_t high, uint64_t low) { aclsim::SetMaskBits(high, low); }

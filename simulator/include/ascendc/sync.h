@@ -59,16 +59,26 @@ void DataSyncBarrier() {
   ACLSIM_KEEP_FRAME();
 }
 
+// The address that the host got for the hardware's flags, in kernels that are launched by hand. They are the simulator's here.
+inline void SetSyncBaseAddr(uint64_t /*address*/) {}
+
 template <bool isAIVOnly = true>
 void SyncAll() {
+#ifndef ACLSIM_HALVES
   static_assert(isAIVOnly,
                 "a vector kernel's SyncAll is SyncAll<true>; <false> waits for cube cores");
-  aclsim::SyncAllCores(nullptr, nullptr, 0);
+#endif
+  if constexpr (isAIVOnly) {
+    aclsim::SyncAllCores(nullptr, nullptr, 0);
+  } else {
+    aclsim::SyncBothKinds();
+  }
   ACLSIM_KEEP_FRAME();
 }
 template <bool isAIVOnly = true>
 void SyncAll(const GlobalTensor<int32_t>& gmWorkspace, const LocalTensor<int32_t>& ubWorkspace,
              const int32_t usedCores = 0) {
+  static_assert(isAIVOnly, "SyncAll with a workspace is of AIVs; SyncAll<false>() has none");
   const aclsim::Ub ub = ubWorkspace;
   aclsim::SyncAllCores(gmWorkspace.GetPhyAddr(), &ub, static_cast<uint32_t>(usedCores));
 }

@@ -12,9 +12,10 @@ namespace AscendC {
 
 inline int64_t GetBlockIdx() { return aclsim::BlockIdx(); }
 inline int64_t GetBlockNum() { return aclsim::BlockNum(); }
-inline int64_t GetSubBlockIdx() { return 0; }
-inline int64_t GetSubBlockNum() { return 1; }
-inline int64_t GetTaskRation() { return 1; }
+inline int64_t GetSubBlockIdx() { return aclsim::SubBlockIdx(); }
+inline int64_t GetSubBlockNum() { return aclsim::SubBlockNum(); }
+inline int64_t GetTaskRation() { return aclsim::SubBlockNum(); }
+inline int64_t GetTaskRatio() { return aclsim::SubBlockNum(); }
 inline int64_t GetSystemCycle() { return aclsim::SystemCycle(); }
 constexpr int64_t GetDataBlockSizeInBytes() { return ONE_BLK_SIZE; }
 inline void InitSocState() { aclsim::InitSoc(); }

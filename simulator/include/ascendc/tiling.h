@@ -38,10 +38,10 @@ inline constexpr bool kTilingOfKey = sizeof(Struct) > 0;
                      sizeof(name))
 #endif
 
-// The core's number as a built-in name: an object, so that a kernel's own block_idx hides it.
+// The AI core's number as a built-in name: an object, so that a kernel's own block_idx hides it.
 namespace aclsim {
 struct BlockIdxWord {
-  operator int64_t() const { return BlockIdx(); }
+  operator int64_t() const { return AiCoreIdx(); }
 };
 }  // namespace aclsim
 [[maybe_unused]] static constexpr aclsim::BlockIdxWord block_idx;
@@ -75,9 +75,15 @@ enum KernelMetaType : uint8_t {
 namespace aclsim {
 template <KernelMetaType kind>
 struct KernelTypeOf {
+#if __NPU_ARCH__ != 2201
   static_assert(kind != KERNEL_TYPE_MIX_AIC_1_1 && kind != KERNEL_TYPE_MIX_AIC_1_2,
-                "matrix units: MIX kernels, on AICs and AIVs together, are not simulated yet; "
-                "docs/simulator.md says what is");
+                "matrix units: MIX kernels, on AICs and AIVs together, are simulated for "
+                "architecture 2201 (Atlas A2 and A3) only; docs/simulator.md says what is");
+#elif !defined(ACLSIM_HALVES)
+  static_assert(kind != KERNEL_TYPE_MIX_AIC_1_1 && kind != KERNEL_TYPE_MIX_AIC_1_2,
+                "matrix units: the halves of a MIX kernel are compiled apart, by ascc and by "
+                "aclgrad build; a source that is compiled once has one kind of core");
+#endif
   static constexpr bool kKnown = true;
 };
 template <KernelMetaType kind>

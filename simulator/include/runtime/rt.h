@@ -15,6 +15,14 @@ typedef enum {
 #define RT_ERROR_NONE 0
 #endif
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+ACL_FUNC_VISIBILITY rtError_t rtGetC2cCtrlAddr(uint64_t* addr, uint32_t* len);
+#ifdef __cplusplus
+}
+#endif
+
 static inline rtError_t rtCtxGetSysParamOpt(const rtSysParamOpt configOpt,
                                             int64_t* const configVal) {
   return aclrtCtxGetSysParamOpt((aclSysParamOpt)configOpt, configVal);

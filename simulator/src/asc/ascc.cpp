@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ascc: the compiler of .asc files, kernels and host code in one. It takes the words of a C++ compiler command and those of the
 // device compiler that matter here, and has the host's C++ compiler do the work: preprocess, rewrite launches, compile, link.
+// With --cube-half it makes the AICs' half of a kernel library of objects that were compiled for them.
 // With --front-end it only checks kernel sources of any name for what CANN's op compiler refuses, with --device-code for what the
 // device compiler refuses too.
 #include <sys/wait.h>
@@ -8,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
@@ -15,12 +17,14 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <map>
 #include <set>
 #include <sstream>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "asc/device_code.h"
@@ -92,6 +96,7 @@ struct Command {
   std::string stage;         // -c, -E, -S, or empty: link
   bool frontEnd = false;
   bool deviceCode = false;
+  bool cubeHalf = false;
   std::string
       assembly;  // with it: what the host's compiler has made of the source for that, see device_code.h
   std::string entry;  // with it: the kernel function that the operator's definition asks for
@@ -183,6 +188,8 @@ class Parser {
       command_.frontEnd = true;
     } else if (word == "--device-code") {
       command_.deviceCode = true;
+    } else if (word == "--cube-half") {
+      command_.cubeHalf = true;
     } else if (word == "--asc-aicore-lang") {
       command_.launchesAsc = true;
     } else if (word == "--enable-simt" || word == "--aicore-only" || word == "--cce-aicore-only") {
@@ -334,6 +341,10 @@ class Driver {
     if (command_.frontEnd) {
       return FrontEnd();
     }
+    if (command_.cubeHalf) {
+      Words calls;
+      return CubeHalf(command_.linking, command_.output, &calls);
+    }
     Words objects;
     for (const std::string& source : command_.sources) {
       const std::string output = OutputOf(source);
@@ -382,11 +393,15 @@ class Driver {
     return words;
   }
 
-  Words Preprocessing(bool cube) const {
+  // halves: the name of the table of calls into the other half, of a source that has both.
+  Words Preprocessing(bool cube, const std::string& halves) const {
     Words words = {"-D__NPU_ARCH__=" + std::to_string(soc_.npuArch),
                    "-D__CCE_AICORE__=" + std::to_string(soc_.cceAicore), "-DACLSIM_ASC"};
     for (const std::string& word : ArchitectureWords(soc_.npuArch, cube)) {
       words.push_back("-D" + word);
+    }
+    if (!halves.empty()) {
+      words.push_back("-DACLSIM_HALVES=" + halves);
     }
     if (command_.runMode == "cpu") {
       words.push_back("-DASCENDC_CPU_DEBUG");
@@ -397,10 +412,10 @@ class Driver {
   }
 
   int Preprocess(const std::string& source, const std::string& output, const std::string& expanded,
-                 bool cube) {
+                 bool cube, const std::string& halves = {}) {
     Words words = Compiler();
     const Words device = DeviceFlags();
-    const Words macros = Preprocessing(cube);
+    const Words macros = Preprocessing(cube, halves);
     words.insert(words.end(), device.begin(), device.end());
     words.insert(words.end(), macros.begin(), macros.end());
     words.insert(words.end(), command_.flags.begin(), command_.flags.end());
@@ -414,38 +429,210 @@ class Driver {
       return CompilePlain(source, output);
     }
     const std::string expanded = temporary_.File("expanded.ii");
-    const Words device = DeviceFlags();
     int status = Preprocess(source, output, expanded, false);
     if (status != 0) {
       return status;
     }
-    const std::string rewritten = temporary_.File("rewritten.ii");
     std::string original = Read(expanded);
     const aclsim::KernelSource kernel = Checked(original);
     if (!kernel.faults.empty()) {
       return 1;
     }
-    if (kernel.cube) {
-      status = Preprocess(source, output, expanded, true);
+    // An object has both halves; what is asked for as text has the one with the host's code that runs.
+    const bool whole = command_.stage.empty() || command_.stage == "-c";
+    const std::string halves = kernel.halves ? TableName(source) : "";
+    if (kernel.cube || kernel.halves) {
+      status = Preprocess(source, output, expanded, kernel.cube, halves);
       if (status != 0) {
         return status;
       }
       original = Read(expanded);
     }
-    const std::string text = aclsim::RewriteLaunches(original);
+    const auto coresOf = [&kernel](const std::string& name) { return CoresOf(kernel, name); };
+    const std::string text = aclsim::RewriteLaunches(original, coresOf);
     if (command_.stage == "-E") {
       Write(output.empty() ? "/dev/stdout" : output, text);
       return 0;
     }
+    const std::string own = kernel.halves && whole ? temporary_.File("vectors.o") : output;
+    const std::string stage = command_.stage.empty() ? "-c" : command_.stage;
+    status = CompileText(text, stage, own);
+    status = status != 0 ? status : DeviceCode(kernel, text);
+    if (status != 0 || !kernel.halves || !whole) {
+      return status;
+    }
+    status = Preprocess(source, output, expanded, true, halves);
+    if (status != 0) {
+      return status;
+    }
+    const std::string cubes = aclsim::RewriteLaunches(Read(expanded), coresOf);
+    status = CompileText(cubes, stage, temporary_.File("cubes.o"));
+    status = status != 0 ? status : DeviceCode(kernel, cubes);
+    return status != 0 ? status : JoinHalves(halves, own, output);
+  }
+
+  int CompileText(const std::string& text, const std::string& stage, const std::string& output) {
+    const std::string rewritten = temporary_.File("rewritten.ii");
     Write(rewritten, text);
     Words words = Compiler();
+    const Words device = DeviceFlags();
     words.insert(words.end(), device.begin(), device.end());
     words.insert(words.end(), command_.flags.begin(), command_.flags.end());
+    words.insert(words.end(), {"-x", "c++-cpp-output", stage, rewritten, "-o", output});
+    return Execute(words);
+  }
+
+  // What a launch of this kernel says of its cores.
+  static std::string CoresOf(const aclsim::KernelSource& kernel, const std::string& name) {
+    if (!kernel.halves) {
+      return "";
+    }
+    const auto marked = kernel.kernels.find(name);
+    const auto typed = kernel.types.find("default");
+    const aclsim::KernelCores cores = marked != kernel.kernels.end() ? marked->second
+                                      : typed != kernel.types.end()  ? typed->second
+                                                                     : aclsim::KernelCores{};
+    return ", " + std::to_string(cores.cubes) + ", " + std::to_string(cores.vectors);
+  }
+
+  // Each object of a program has its own.
+  std::string TableName(const std::string& source) const {
+    const std::string key = fs::absolute(source).string() + " " + command_.output;
+    return "aclsimCubeHalves" + std::to_string(std::hash<std::string>()(key));
+  }
+
+  // One object of both halves, with the table of how the vector half's launches call the other one.
+  int JoinHalves(const std::string& table, const std::string& vectors, const std::string& output) {
+    const std::string cubes = temporary_.File("cube_half.o");
+    Words calls;
+    if (const int status = CubeHalf({temporary_.File("cubes.o")}, cubes, &calls); status != 0) {
+      return status;
+    }
+    std::string text = "typedef void (*Call)(void*, void* const*);\n";
+    std::string rows;
+    for (size_t i = 0; i < calls.size(); ++i) {
+      const std::string name = "aclsimCall" + std::to_string(i);
+      text += "extern void " + name + "(void*, void* const*) __asm__(\"" + calls[i] +
+              std::string(kOfCubes) + "\");\n";
+      rows += "{\"" + BoundType(calls[i]) + "\", " + name + "}, ";
+    }
+    text +=
+        "struct Row { const char* type; Call run; };\n"
+        "__attribute__((visibility(\"hidden\"))) const struct Row " +
+        table + "[] = {" + rows + "{0, 0}};\n";
+    const std::string source = temporary_.File("table.c");
+    const std::string object = temporary_.File("table.o");
+    Write(source, text);
+    Words words = Compiler();
+    words.insert(words.end(), {"-x", "c", "-fPIC", "-c", source, "-o", object});
+    if (const int status = Execute(words); status != 0) {
+      return status;
+    }
+    words = Compiler();
+    const std::string both = temporary_.File("both.o");
+    words.insert(words.end(), {"-r", "-nostdlib", vectors, cubes, object, "-o", both});
+    if (const int status = Execute(words); status != 0) {
+      return status;
+    }
+    if (calls.empty()) {
+      fs::copy_file(both, output, fs::copy_options::overwrite_existing);
+      return 0;
+    }
+    // Another object of the program may have functions of these names.
+    std::string names;
+    for (const std::string& call : calls) {
+      names += call + std::string(kOfCubes) + "\n";
+    }
+    const std::string own = temporary_.File("own.txt");
+    Write(own, names);
+    return Execute({"objcopy", "--localize-symbols=" + own, both, output});
+  }
+
+  // Of how a launch calls its kernel, which is a function of the simulator's headers.
+  static constexpr std::string_view kRun = "3RunE";
+  static bool IsRun(std::string_view symbol) {
+    return symbol.find("11BoundKernelI") != std::string_view::npos &&
+           symbol.find(kRun) != std::string_view::npos;
+  }
+  // The name that std::type_info has for the class of such a function.
+  static std::string BoundType(const std::string& symbol) {
+    return symbol.substr(2, symbol.rfind(kRun) - 2) + "E";
+  }
+
+  // Symbols of the AICs' half have this behind them, so that a program or library has both halves: kernels by name, too.
+  static constexpr std::string_view kOfCubes = ".cube";
+
+  // calls: functions by which launches call kernels.
+  int CubeHalf(const Words& objects, const std::string& output, Words* calls) {
+    const std::string merged = temporary_.File("merged.o");
+    Words words = Compiler();
+    // Groups of inline functions would be taken for those of the other half.
     words.insert(words.end(),
-                 {"-x", "c++-cpp-output", command_.stage.empty() ? "-c" : command_.stage, rewritten,
-                  "-o", output});
-    status = Execute(words);
-    return status != 0 ? status : DeviceCode(kernel, text);
+                 {"-r", "-nostdlib", "-Wl,--force-group-allocation", "-Wl,-z,muldefs"});
+    words.insert(words.end(), objects.begin(), objects.end());
+    words.insert(words.end(), {"-o", merged});
+    if (const int status = Execute(words); status != 0) {
+      return status;
+    }
+    std::string renamed, raised;
+    for (const auto& [name, type] : SymbolsOf(merged)) {
+      const bool call = IsRun(name) && (type == 't' || type == 'T' || type == 'W');
+      if (call) {
+        calls->push_back(name);
+        raised += name + "\n";
+      }
+      if (call || std::isupper(static_cast<unsigned char>(type)) != 0 || type == 'u') {
+        renamed += name + " " + name + std::string(kOfCubes) + "\n";
+      }
+    }
+    std::string open = merged;
+    if (!calls->empty()) {  // objcopy takes no empty list
+      const std::string global = temporary_.File("global.txt");
+      open = temporary_.File("open.o");
+      Write(global, raised);
+      if (const int status = Execute({"objcopy", "--globalize-symbols=" + global, merged, open});
+          status != 0) {
+        return status;
+      }
+    }
+    const std::string names = temporary_.File("names.txt");
+    Write(names, renamed);
+    Words rename = {"objcopy", "--redefine-syms=" + names};
+    if (!calls->empty()) {
+      // A program's host code runs once, from the other half.
+      rename.insert(rename.end(),
+                    {"--remove-section=.init_array*", "--remove-section=.fini_array*"});
+    }
+    rename.insert(rename.end(), {open, output});
+    return Execute(rename);
+  }
+
+  // Defined symbols of an object, with the letters that nm has for their kinds.
+  static std::vector<std::pair<std::string, char>> SymbolsOf(const std::string& object) {
+    const std::string command = "nm -P --defined-only '" + object + "'";
+    FILE* const pipe = popen(command.c_str(), "r");
+    if (pipe == nullptr) {
+      throw std::runtime_error(std::string("nm: ") + std::strerror(errno));
+    }
+    std::string text;
+    std::array<char, 4096> part{};
+    while (const size_t count = std::fread(part.data(), 1, part.size(), pipe)) {
+      text.append(part.data(), count);
+    }
+    if (pclose(pipe) != 0) {
+      throw std::runtime_error("nm failed. Next: apt-get install binutils");
+    }
+    std::vector<std::pair<std::string, char>> symbols;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+      std::istringstream fields(line);
+      std::string name;
+      char type = 0;
+      if (fields >> name >> type) {
+        symbols.emplace_back(name, type);
+      }
+    }
+    return symbols;
   }
 
   // Finds what the device compiler would refuse of a source that the host's compiler takes.
@@ -511,7 +698,7 @@ class Driver {
   }
 
   // The architecture is that of the command's macros, which a kernel's build gives: only the rules need --npu-arch. With -o the
-  // tiling keys are written there.
+  // tiling keys are written there, a line each, and what they run on.
   int FrontEnd() {
     bool refused = false;
     std::string keys;
@@ -534,6 +721,20 @@ class Driver {
       }
       for (const std::string& key : kernel.keys) {
         keys += key + "\n";
+      }
+      // Of a source that is compiled for both kinds of cores: what each key runs on.
+      if (kernel.halves) {
+        std::map<std::string, aclsim::KernelCores> types = kernel.types;
+        const auto marked = kernel.kernels.find(command_.entry);
+        if (marked != kernel.kernels.end()) {
+          types["default"] = marked->second;
+        } else if (command_.entry.empty() && kernel.kernels.size() == 1) {
+          types["default"] = kernel.kernels.begin()->second;
+        }
+        for (const auto& [key, cores] : types) {
+          keys += "type " + key + " " + std::to_string(cores.cubes) + " " +
+                  std::to_string(cores.vectors) + "\n";
+        }
       }
     }
     if (!refused && !command_.output.empty()) {

@@ -7,6 +7,7 @@
 #include <cctype>
 #include <charconv>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -23,11 +24,6 @@ constexpr std::string_view kVector =
 constexpr std::string_view kCube = "__attribute__((, ))";  // and __cube__
 constexpr std::string_view kMix = "__attribute__((__patchable_function_entry__(0 * (";
 constexpr std::string_view kStructOfKey = "static_assert(aclsim::kTilingOfKey<";
-
-// Behind what is mixed.
-constexpr const char* kNotMixed =
-    " in one source: matrix units: a source is compiled for one kind of core here; "
-    "docs/simulator.md says what is simulated. Next: put them into a file each";
 
 bool IsDigit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 
@@ -106,15 +102,18 @@ Types TypesOf(uint32_t npuArch) {
   }
 }
 
-bool IsCubeType(std::string_view name) {
-  return name == "KERNEL_TYPE_AIC_ONLY" || name == "KERNEL_TYPE_MIX_AIC_1_0";
+// Of the types of split chips.
+std::optional<KernelCores> CoresOfType(std::string_view name) {
+  static const std::map<std::string_view, KernelCores> kTypes = {
+      {"KERNEL_TYPE_AIV_ONLY", {0, 1}},    {"KERNEL_TYPE_MIX_AIV_1_0", {0, 1}},
+      {"KERNEL_TYPE_AIC_ONLY", {1, 0}},    {"KERNEL_TYPE_MIX_AIC_1_0", {1, 0}},
+      {"KERNEL_TYPE_MIX_AIC_1_1", {1, 1}}, {"KERNEL_TYPE_MIX_AIC_1_2", {1, 2}}};
+  const auto found = kTypes.find(name);
+  return found == kTypes.end() ? std::nullopt : std::optional(found->second);
 }
 
 bool Counts(Types types, std::string_view name) {
-  const bool ofVectorCore = name == "KERNEL_TYPE_AIV_ONLY" || name == "KERNEL_TYPE_MIX_AIV_1_0" ||
-                            IsCubeType(name) || name == "KERNEL_TYPE_MIX_AIC_1_1" ||
-                            name == "KERNEL_TYPE_MIX_AIC_1_2";
-  return types == Types::kAll || ofVectorCore == (types == Types::kVectorCore);
+  return types == Types::kAll || CoresOfType(name).has_value() == (types == Types::kVectorCore);
 }
 
 class Reader {
@@ -137,9 +136,16 @@ class Reader {
     CheckTypes();
     CheckStructs();
     const bool vectorOnly = kinds_.size() == 1 && kinds_.count("KERNEL_TYPE_AIV_ONLY") == 1;
-    const bool cube = IsCube();
-    return {std::move(keys_), std::move(conditions_), std::move(faults_),
-            vectorOnly,       Marked(kVector),        cube};
+    KernelSource source;
+    source.vectorOnly = vectorOnly;
+    source.vectorKernels = Marked(kVector);
+    source.kernels = MarkedCores(source.vectorKernels);
+    AddCores(&source);
+    source.keys = std::move(keys_);
+    source.conditions = std::move(conditions_);
+    source.types = std::move(cores_);
+    source.faults = std::move(faults_);
+    return source;
   }
 
  private:
@@ -154,49 +160,59 @@ class Reader {
     return false;
   }
 
-  // Returns whether the kernels are of cube cores: by their types, or by the words in front of them. A source is compiled for one kind of core.
-  bool IsCube() {
-    const bool typed = std::any_of(kinds_.begin(), kinds_.end(), IsCubeType);
-    if (typed && !std::all_of(kinds_.begin(), kinds_.end(), IsCubeType)) {
-      std::string both = "kernel types of cube cores and of vector cores";
-      Fault(first_, both += kNotMixed);
+  // On which cores the kernels run: by their types, and by the words in front of them.
+  void AddCores(KernelSource* source) const {
+    std::vector<KernelCores> all;
+    for (const auto& [key, cores] : cores_) {
+      all.push_back(cores);
     }
-    const std::set<std::string> cubes = CubeKernels();
-    std::set<std::string> others = Marked(kKernelMark);
-    for (const std::string& name : cubes) {
-      others.erase(name);
+    const bool typed = !cores_.empty();
+    for (const std::string& name : Marked(kKernelMark)) {
+      const auto marked = source->kernels.find(name);
+      if (marked != source->kernels.end()) {
+        all.push_back(marked->second);
+      } else if (!typed) {
+        all.push_back({});
+      }
     }
-    if (!cubes.empty() && !others.empty()) {
-      Fault(first_, "kernels of cube cores (" + *cubes.begin() + ") and others (" +
-                        *others.begin() + ")" + kNotMixed);
-    }
-    return typed || !cubes.empty();
+    const bool cubes =
+        std::any_of(all.begin(), all.end(), [](const KernelCores& one) { return one.cubes > 0; });
+    const bool vectors =
+        std::any_of(all.begin(), all.end(), [](const KernelCores& one) { return one.vectors > 0; });
+    source->cube = cubes && !vectors;
+    source->halves = cubes && vectors;
   }
 
-  // Marked __cube__ or __mix__(1, 0).
-  std::set<std::string> CubeKernels() {
-    std::set<std::string> names = Marked(kCube);
+  // Marked __cube__, __vector__ or __mix__(cubes, vectors).
+  std::map<std::string, KernelCores> MarkedCores(const std::set<std::string>& vectors) {
+    std::map<std::string, KernelCores> kernels;
+    for (const std::string& name : vectors) {
+      kernels[name] = {0, 1};
+    }
+    for (const std::string& name : Marked(kCube)) {
+      kernels[name] = {1, 0};
+    }
+    constexpr std::string_view kSecond = "0 * (";
     for (size_t at = flat_.find(kMix); at != std::string::npos; at = flat_.find(kMix, at)) {
       at += kMix.size();
       const std::string_view rest = std::string_view(flat_).substr(at);
-      const size_t second = rest.find("0 * (");
-      const auto isZero = [](std::string_view text) {
-        const std::optional<Number> number = ReadNumber(Trim(text));
-        return number.has_value() && number->digits == "0";
-      };
-      const bool onCubes = !isZero(rest);
-      const bool onVectors = second != std::string_view::npos && !isZero(rest.substr(second + 5));
-      if (onCubes && onVectors) {
-        Fault(first_,
-              "__mix__(" + std::string(Trim(rest.substr(0, rest.find(')')))) +
-                  ", ...): matrix units: MIX kernels, on AICs and AIVs together, are not simulated "
-                  "yet; docs/simulator.md says what is. Next: a __cube__ and a __vector__ kernel, "
-                  "in a file each, one after the other");
-      } else if (onCubes) {
-        names.insert(NameBehind(at));
+      const size_t second = rest.find(kSecond);
+      const std::string behind(
+          second == std::string_view::npos ? "" : rest.substr(second + kSecond.size()));
+      const std::optional<Number> cubes = ReadNumber(Trim(rest));
+      const std::optional<Number> aivs = ReadNumber(Trim(behind));
+      const std::string counts = (cubes ? cubes->digits : "?") + ", " + (aivs ? aivs->digits : "?");
+      static const std::set<std::string> kKnown = {"0, 1", "1, 0", "1, 1", "1, 2"};
+      if (kKnown.count(counts) == 0) {
+        Fault(first_, "__mix__(" + counts +
+                          "): an AI core has one AIC and two AIVs. Next: __mix__(1, 2), __mix__(1, "
+                          "1), __mix__(1, 0) or __mix__(0, 1)");
+        continue;
       }
+      kernels[NameBehind(at)] = {static_cast<uint32_t>(counts[0] - '0'),
+                                 static_cast<uint32_t>(counts[3] - '0')};
     }
-    return names;
+    return kernels;
   }
 
   std::set<std::string> Marked(std::string_view mark) const {
@@ -368,12 +384,20 @@ class Reader {
       }
       if (Counts(types_, kind)) {
         kinds_.insert(kind);
+        AddType(number->digits, kind);
         typed_.insert(number->digits);
         firstType_ = firstType_.has_value() ? firstType_ : std::optional<Place>(here_);
       }
     } else if (Counts(types_, kind)) {
       kinds_.insert(kind);
+      AddType("default", kind);
       hasDefault_ = true;
+    }
+  }
+
+  void AddType(const std::string& key, const std::string& kind) {
+    if (const std::optional<KernelCores> cores = CoresOfType(kind)) {
+      cores_[key] = *cores;
     }
   }
 
@@ -470,6 +494,7 @@ class Reader {
   std::set<std::string> keys_;
   std::set<std::string> typed_;
   std::set<std::string> kinds_;  // that count on the architecture
+  std::map<std::string, KernelCores> cores_;
   bool hasDefault_ = false;
   std::optional<Place> firstType_;
   std::string defaultStruct_;

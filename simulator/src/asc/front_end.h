@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -27,6 +28,12 @@ struct TilingCondition {
   std::string name;
 };
 
+// Cores that a kernel takes of each AI core of a split chip.
+struct KernelCores {
+  uint32_t cubes = 0;
+  uint32_t vectors = 1;
+};
+
 struct KernelSource {
   std::set<std::string> keys;  // decimal
   std::vector<TilingCondition> conditions;
@@ -34,6 +41,9 @@ struct KernelSource {
   bool vectorOnly = false;              // it names kernel types, and each is KERNEL_TYPE_AIV_ONLY
   std::set<std::string> vectorKernels;  // kernel functions that are marked __vector__
   bool cube = false;                    // its kernels run on the cube cores of a split chip
+  bool halves = false;  // some run on cube cores, and some on vector cores: it is compiled for each
+  std::map<std::string, KernelCores> types;    // by key, or "default"
+  std::map<std::string, KernelCores> kernels;  // of kernel functions that are marked
 };
 
 // Reads a source that was preprocessed with the simulator's headers. Rules of the generations 8.1 and 9.x: what either refuses is

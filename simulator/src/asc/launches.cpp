@@ -118,7 +118,8 @@ struct Edit {
 
 class Rewriter {
  public:
-  explicit Rewriter(const std::string& text) : text_(text), tokens_(Scanner(text).Run()) {}
+  Rewriter(const std::string& text, const std::function<std::string(const std::string&)>& coresOf)
+      : text_(text), coresOf_(coresOf), tokens_(Scanner(text).Run()) {}
 
   std::string Run() {
     for (size_t i = 1; i + 2 < tokens_.size(); ++i) {
@@ -176,7 +177,9 @@ class Rewriter {
     edits_.push_back({tokens_[first].begin, tokens_[first].begin,
                       "::aclsim::AscKernel<aclsimProgramArch>(\"" + std::string(Text(name)) +
                           "\", [=](auto... aclsimArguments) { "});
-    edits_.push_back({tokens_[open - 1].end, tokens_[open - 1].end, "(aclsimArguments...); })"});
+    const std::string cores = coresOf_ ? coresOf_(std::string(Text(name))) : "";
+    edits_.push_back(
+        {tokens_[open - 1].end, tokens_[open - 1].end, "(aclsimArguments...); }" + cores + ")"});
     edits_.push_back({tokens_[open].begin, tokens_[open + 2].end, ".On("});
     edits_.push_back({tokens_[close].begin, tokens_[close + 2].end, ")"});
   }
@@ -328,12 +331,16 @@ class Rewriter {
   }
 
   const std::string& text_;
+  const std::function<std::string(const std::string&)>& coresOf_;
   std::vector<Token> tokens_;
   std::vector<Edit> edits_;
 };
 
 }  // namespace
 
-std::string RewriteLaunches(const std::string& text) { return Rewriter(text).Run(); }
+std::string RewriteLaunches(const std::string& text,
+                            const std::function<std::string(const std::string&)>& coresOf) {
+  return Rewriter(text, coresOf).Run();
+}
 
 }  // namespace aclsim

@@ -34,7 +34,7 @@ void CoreChecks::AddTo(LaunchStats* stats) const {
 
 Checks::Checks(const KernelLaunch& launch)
     : launch_(launch),
-      gmUse_(launch.blockDim),
+      gmUse_(launch.Cores()),
       syncUse_(std::make_unique<SyncUse>()),
       junkSums_(std::make_unique<JunkSums>()) {}
 

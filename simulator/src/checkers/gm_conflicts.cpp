@@ -98,16 +98,17 @@ Finding Describe(const KernelLaunch& launch, const std::vector<GmUse*>& cores,
     finding.end = std::max(a.end, b.end) - start;
   }
   finding.at = place(a, a.write ? "writes" : "reads");
+  const std::string ofA = launch.NameOf(a.core), ofB = launch.NameOf(b.core);
   finding.related.push_back(
-      place(b, Format("%s on core %u", b.write ? "writes" : "reads", b.core).c_str()));
+      place(b, Format("%s on %s", b.write ? "writes" : "reads", ofB.c_str()).c_str()));
   // Parts of a tensor that overlap may begin at a wrong element.
   if (region != nullptr && a.write && b.write && !conflict.line) {
     if (std::optional<Place> tensor = cores[a.core]->TensorOf(*region)) {
       finding.related.push_back(std::move(*tensor));
     }
   }
-  finding.detail = Format("core %u %s and core %u %s %s [%llu, %llu) of %s with no %s", a.core,
-                          a.write ? "writes" : "reads", b.core, b.write ? "writes" : "reads",
+  finding.detail = Format("%s %s and %s %s %s [%llu, %llu) of %s with no %s", ofA.c_str(),
+                          a.write ? "writes" : "reads", ofB.c_str(), b.write ? "writes" : "reads",
                           conflict.line ? "the same 64-byte cache line, bytes" : "bytes",
                           static_cast<unsigned long long>(finding.begin),
                           static_cast<unsigned long long>(finding.end), finding.buffer.c_str(),
@@ -275,10 +276,10 @@ class ConflictFinder {
         order_.Flags() ? "the CrossCoreSetFlag or IBSet that tells of it" : "SyncAll";
     finding->kind = "gm-cache";
     finding->detail = Format(
-        "core %u wrote bytes [%llu, %llu) of %s through its data cache, and core "
-        "%u uses them after %s",
-        writer.core, static_cast<unsigned long long>(finding->begin),
-        static_cast<unsigned long long>(finding->end), finding->buffer.c_str(), user.core, meeting);
+        "%s wrote bytes [%llu, %llu) of %s through its data cache, and %s uses them after %s",
+        launch_.NameOf(writer.core).c_str(), static_cast<unsigned long long>(finding->begin),
+        static_cast<unsigned long long>(finding->end), finding->buffer.c_str(),
+        launch_.NameOf(user.core).c_str(), meeting);
     finding->advice = Format(
         "Hardware reads the old value: the line is still in the cache. Call "
         "DataCacheCleanAndInvalid before %s.",
@@ -289,11 +290,17 @@ class ConflictFinder {
     finding->kind = "gm-cache";
     finding->related.push_back(cores_[reader.core]->Resolve(reader.fillPlace, kLoaded));
     finding->detail = Format(
-        "core %u's data cache may hold the line of bytes [%llu, %llu) of %s as it was before core "
-        "%u wrote them",
-        reader.core, static_cast<unsigned long long>(finding->begin),
-        static_cast<unsigned long long>(finding->end), finding->buffer.c_str(), writer.core);
+        "%s's data cache may hold the line of bytes [%llu, %llu) of %s as it was before %s wrote "
+        "them",
+        launch_.NameOf(reader.core).c_str(), static_cast<unsigned long long>(finding->begin),
+        static_cast<unsigned long long>(finding->end), finding->buffer.c_str(),
+        launch_.NameOf(writer.core).c_str());
     finding->advice = kStaleAdvice;
+  }
+
+  std::string Pair(uint32_t a, uint32_t b) const {
+    return launch_.Mixed() ? launch_.NameOf(a) + " and " + launch_.NameOf(b)
+                           : Format("cores %u and %u", a, b);
   }
 
   // Floating-point atomics that nothing orders.
@@ -307,9 +314,9 @@ class ConflictFinder {
     finding.kind = "atomic-order";
     finding.severity = Severity::kHint;
     finding.detail = Format(
-        "cores %u and %u add floating-point numbers to bytes [%llu, %llu) of %s, in an order that "
-        "changes from run to run",
-        first.core, second.core, static_cast<unsigned long long>(finding.begin),
+        "%s add floating-point numbers to bytes [%llu, %llu) of %s, in an order that changes from "
+        "run to run",
+        Pair(first.core, second.core).c_str(), static_cast<unsigned long long>(finding.begin),
         static_cast<unsigned long long>(finding.end), finding.buffer.c_str());
     finding.advice =
         "The last bits of the sum differ between runs on an NPU. Where results must repeat, write "

@@ -247,7 +247,7 @@ namespace {
 // A copy of so few words that they may be signals.
 bool IsLook(const Core& core, const Record& record, const Access& access) {
   constexpr uint64_t kMostBytes = 2048;  // 32 for each core
-  return core.launch.blockDim > 1 && record.pipe == Pipe::kMte2 && access.repeat == 1 &&
+  return core.launch.Cores() > 1 && record.pipe == Pipe::kMte2 && access.repeat == 1 &&
          access.chunk >= access.bytes && access.TotalBytes() <= kMostBytes;
 }
 
@@ -357,7 +357,7 @@ void GmUse::FindDirty(Core& core, const Record& record, const GmRegion& region, 
 void GmUse::OnIssueSync(const Core&, const SyncEvent& event) {
   if (event.kind == SyncEvent::Kind::kSet && IsCoreFlag(event.flag)) {
     pending_[static_cast<size_t>(event.from)].push_back(syncs.size());
-    syncs.push_back({.flag = event.flag});
+    syncs.push_back({.flag = event.flag, .of = event.number});
     syncs.back().done[kCleans] = cleans_;
   }
 }
@@ -383,7 +383,7 @@ void GmUse::Hear(const Core& core, uint32_t flag, uint32_t of, uint32_t number) 
 void GmUse::NoteStore(const Core& core, const Record& record, const Access& access,
                       uint32_t place) {
   constexpr uint64_t kMostBytes = 64;
-  if (core.launch.blockDim == 1 || access.repeat != 1 || access.chunk < access.bytes ||
+  if (core.launch.Cores() == 1 || access.repeat != 1 || access.chunk < access.bytes ||
       access.TotalBytes() > kMostBytes) {
     return;
   }
@@ -525,7 +525,7 @@ void GmUse::OnSync(Core& core, const SyncEvent& event) {
     std::ranges::copy(complete, syncs[pending.front()].done.begin());
     pending.pop_front();
   } else if (IsCoreFlag(event.flag) && event.kind == SyncEvent::Kind::kWait) {
-    Hear(core, event.flag, 0, CoreSync::kUncounted);
+    Hear(core, event.flag, event.number, CoreSync::kUncounted);
   }
 }
 

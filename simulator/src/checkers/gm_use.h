@@ -80,7 +80,7 @@ struct CoreSync {
   static constexpr uint32_t kUncounted = UINT32_MAX;
 
   uint32_t flag = 0;
-  uint32_t of = 0;  // SyncAll: the number of its memory
+  uint32_t of = 0;  // SyncAll: the number of its memory; flags: FlagSenders
   bool wait = false;
   uint32_t number =
       kUncounted;   // of what is set or waited for; else the n-th set is the n-th wait's

@@ -18,7 +18,7 @@ void Settle(Core& core) {
 
 // Address of the slot, when all pipes are empty.
 uint64_t ReachSlot(Core& core, const void* gm, const Ub& ub, int32_t block, int32_t event) {
-  const auto cores = static_cast<int32_t>(core.launch.blockDim);
+  const auto cores = static_cast<int32_t>(core.launch.CoresOf(core.kind));
   if (block < 0 || block >= cores || event < 0) {
     ThrowFault("block-event",
                Format("%s of block %d and event %d; the launch has %d blocks", core.instruction,
@@ -60,7 +60,7 @@ void BlockTurn(Turn turn, const void* gm, uint64_t gmBytes, const Ub& ub) try {
   constexpr const char* kNames[] = {"InitDetermineComputeWorkspace", "WaitPreBlock",
                                     "NotifyNextBlock"};
   core.instruction = kNames[static_cast<size_t>(turn)];
-  const auto blocks = static_cast<int64_t>(core.launch.blockDim);
+  const auto blocks = static_cast<int64_t>(core.launch.CoresOf(core.kind));
   const auto wanted = static_cast<uint64_t>(blocks * kBlock);
   core.CheckGm(gm, wanted, true, "gmWorkspace");
   if (gmBytes != 0 && gmBytes < wanted) {

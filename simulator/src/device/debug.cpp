@@ -38,8 +38,9 @@ std::string Element(DType dtype, const uint8_t* addr) {
 
 void PrintTensor(const Core& core, const char* space, DType dtype, const uint8_t* addr,
                  uint32_t desc, uint32_t count) {
-  std::string text = Format("DumpTensor: core %u, desc %u, %s, %s[%u]:", core.index, desc, space,
-                            NameOf(dtype), count);
+  std::string text =
+      Format("DumpTensor: %s, desc %u, %s, %s[%u]:", core.launch.NameOf(core.index).c_str(), desc,
+             space, NameOf(dtype), count);
   for (uint32_t i = 0; i < count; ++i) {
     text += (i % 16 == 0 ? "\n  " : " ") + Element(dtype, addr + i * WidthOf(dtype));
   }

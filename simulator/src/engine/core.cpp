@@ -111,6 +111,7 @@ Core::Core(const KernelLaunch& launchIn, uint32_t indexIn, uint8_t* ubIn,
            std::vector<Observer*> observers, Meeting* meetingIn)
     : launch(launchIn),
       index(indexIn),
+      blockIdx(launch.BlockIdxOf(index)),
       soc(*launchIn.soc),
       kind(launch.KindOf(index)),
       image(soc, kind, KeepGoing()),

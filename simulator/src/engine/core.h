@@ -154,6 +154,7 @@ class Core {
 
   const KernelLaunch& launch;
   const uint32_t index;
+  const uint32_t blockIdx;  // GetBlockIdx
   const Soc& soc;
   const CoreKind kind;
   const Image image;

@@ -396,18 +396,72 @@ ACLSIM_SKIPS_FAULTS()
 
 namespace {
 
-void CheckCrossCore(const Core& core, uint8_t mode, uint16_t flag) {
-  if (mode != 0 || flag >= core.crossCore.size()) {
+// A wait takes one from a counter, whatever its mode.
+void CheckCrossCore(const Core& core, uint8_t mode, uint16_t flag, bool wait) {
+  const KernelLaunch& launch = core.launch;
+  if (!launch.Mixed()) {
+    if (mode != 0 || flag >= core.crossCore.size()) {
+      const bool cube = core.kind == CoreKind::kCube;
+      ThrowFault(
+          "cross-core-flag",
+          Format("%s with mode %u and flag %u; a %s kernel has mode 0 and flags 0..%zu",
+                 core.instruction, mode, flag, cube ? "cube" : "vector", core.crossCore.size() - 1),
+          "Other modes order vector with cube cores, and hardware would use another flag: a "
+          "hang. Flags between the two want a MIX kernel: KERNEL_TYPE_MIX_AIC_1_2, or "
+          "__mix__(1, 2).");
+    }
+    return;
+  }
+  if (flag >= core.crossCore.size()) {
     ThrowFault("cross-core-flag",
-               Format("%s with mode %u and flag %u; a vector kernel has mode 0 and flags 0..%zu",
-                      core.instruction, mode, flag, core.crossCore.size() - 1),
-               "Other modes order vector with cube cores, and hardware would use another flag: a "
-               "hang.");
+               Format("%s of flag %u; there are flags 0..%zu", core.instruction, flag,
+                      core.crossCore.size() - 1),
+               "Hardware would use another flag: a hang.");
+  }
+  const bool peers = core.kind == CoreKind::kVector && launch.group.vectors > 1;
+  if (mode > 2) {
+    ThrowFault(
+        "cross-core-flag",
+        Format("%s with mode %u; architecture 2201 has modes 0, 1 and 2", core.instruction, mode),
+        "Mode 4, between an AIC and one of its AIVs, is Ascend 950's, whose MIX kernels are "
+        "not simulated yet: docs/simulator.md. Use mode 2.");
+  }
+  if (mode == 1 && !peers && !wait) {
+    ThrowFault("cross-core-flag",
+               Format("%s with mode 1 on %s of a kernel of %u AIC and %u AIV in each AI core",
+                      core.instruction, launch.NameOf(core.index).c_str(), launch.group.cubes,
+                      launch.group.vectors),
+               "Mode 1 is of the two AIVs of an AI core: nobody's counter goes up, and the wait "
+               "hangs. Use mode 2 between AIC and AIV, or mode 0 among all cores of a kind.");
+  }
+}
+
+constexpr size_t kFirstOfSyncAll = 11;
+constexpr size_t kEndOfSyncAll = 15;
+
+// A flag of a MIX kernel has counters on other cores too, which may be behind: there SyncAll has its flags alone.
+void CheckMixedSyncAll(Core& core) {
+  for (size_t flag = kFirstOfSyncAll; flag < kEndOfSyncAll; ++flag) {
+    if (core.crossCoreSite[flag] != 0) {
+      core.GoOn(core.FaultAt(
+                    "cross-core-flag", core.crossCoreSite[flag], Pipe::kScalar, "CrossCoreSetFlag",
+                    Format("flag %zu is set by the kernel, and is one of SyncAll's", flag),
+                    "Hardware counts both in one: SyncAll lets a core pass too early, or hangs. "
+                    "Take flags 0 to 10 next to SyncAll.",
+                    {core.sites.Capture()}),
+                "the two do not meet");
+      core.crossCoreSite[flag] = 0;
+      core.instruction = "SyncAll";
+    }
   }
 }
 
 void CheckSyncAllFlags(Core& core) {
-  for (size_t flag = 11; flag < 15; ++flag) {
+  if (core.launch.Mixed()) {
+    CheckMixedSyncAll(core);
+    return;
+  }
+  for (size_t flag = kFirstOfSyncAll; flag < kEndOfSyncAll; ++flag) {
     if (core.crossCore[flag] > 0) {
       core.GoOn(core.FaultAt(
                     "cross-core-flag", core.crossCoreSite[flag], Pipe::kScalar, "CrossCoreSetFlag",
@@ -426,18 +480,21 @@ void CheckSyncAllFlags(Core& core) {
 void SyncAllCores(const void* gm, const Ub* ub, uint32_t cores) try {
   Core& core = Core::Current();
   core.instruction = "SyncAll";
-  const uint32_t participants = cores == 0 ? core.launch.blockDim : cores;
-  if (participants > core.launch.blockDim) {
-    ThrowFault("syncall-cores",
-               Format("usedCores %u, the launch has %u", cores, core.launch.blockDim),
-               "Hardware would wait forever for the others. Pass at most GetBlockNum().");
+  const uint32_t there = core.launch.CoresOf(core.kind);
+  const uint32_t participants = cores == 0 ? there : cores;
+  if (participants > there) {
+    ThrowFault("syncall-cores", Format("usedCores %u, the launch has %u", cores, there),
+               core.launch.Mixed()
+                   ? "Hardware would wait forever for the others. Pass at most as many as there "
+                     "are cores of the kind that calls."
+                   : "Hardware would wait forever for the others. Pass at most GetBlockNum().");
   }
-  if (core.index >= participants) {
+  if (core.blockIdx >= participants) {
     ThrowFault(
         "syncall-cores",
         Format("core %u calls SyncAll with usedCores %u, which is a meeting of cores 0 to %u; "
                "the launch has %u",
-               core.index, participants, participants - 1, core.launch.blockDim),
+               core.blockIdx, participants, participants - 1, there),
         "Hardware does not let the others wait for this core: they read what it has yet to "
         "write; and it writes its word behind the workspace. Pass the number of all cores "
         "that call it, or call it on the first usedCores ones only.");
@@ -460,22 +517,38 @@ void SyncAllCores(const void* gm, const Ub* ub, uint32_t cores) try {
     const auto words = reinterpret_cast<uint64_t>(gm);
     core.SyncWords(words, words + uint64_t{participants} * kBlockBytes);
   }
-  core.Meet(kMetAll, core.meeting->SyncAll(core, gm, participants));
+  core.Meet(kMetAll, core.meeting->SyncAll(core, gm, participants, false));
+}
+ACLSIM_SKIPS_FAULTS()
+
+void SyncBothKinds() try {
+  Core& core = Core::Current();
+  core.instruction = "SyncAll";
+  if (!core.launch.Mixed()) {
+    ThrowFault("syncall-cores", "SyncAll<false> in a kernel of one kind of core",
+               "It waits for the other kind, which the launch does not have: a hang. Call "
+               "SyncAll(), or make it a MIX kernel: KERNEL_TYPE_MIX_AIC_1_2, or __mix__(1, 2).");
+  }
+  CheckMixedSyncAll(core);
+  core.scheduler->Drain();
+  core.Sync(core.MakeSync(SyncEvent::Kind::kAll, Pipe::kScalar, Pipe::kScalar, 0));
+  core.Meet(kMetAll, core.meeting->SyncAll(core, nullptr, core.launch.Cores(), true));
 }
 ACLSIM_SKIPS_FAULTS()
 
 void CrossCoreSet(uint8_t mode, int32_t pipe, uint16_t flag) try {
   Core& core = Core::Current();
   core.instruction = "CrossCoreSetFlag";
-  CheckCrossCore(core, mode, flag);
+  CheckCrossCore(core, mode, flag, false);
   // A pipe without work is where the scalar pipe is.
   const Pipe from = OwnPipe(core, pipe).value_or(Pipe::kScalar);
-  const SyncEvent event = core.MakeSync(SyncEvent::Kind::kSet, from, Pipe::kScalar, CoreFlag(flag));
-  ++core.crossCore[flag];
+  const SyncEvent event = core.MakeSync(SyncEvent::Kind::kSet, from, Pipe::kScalar, CoreFlag(flag),
+                                        Meeting::SendersOf(core, mode));
+  core.crossCore[flag] += core.launch.Mixed() ? 0 : 1;  // else Meeting::LeftFlags
   core.crossCoreSite[flag] = event.site;
-  core.scheduler->SetForCores(event, [&core, event, flag] {
+  core.scheduler->SetForCores(event, [&core, event, mode, flag] {
     core.Sync(event);
-    core.meeting->SetFlag(core, flag);
+    core.meeting->SetFlag(core, mode, flag);
   });
 }
 ACLSIM_SKIPS_FAULTS()
@@ -483,11 +556,12 @@ ACLSIM_SKIPS_FAULTS()
 void CrossCoreWait(uint8_t mode, uint16_t flag) try {
   Core& core = Core::Current();
   core.instruction = "CrossCoreWaitFlag";
-  CheckCrossCore(core, mode, flag);
+  CheckCrossCore(core, mode, flag, true);
   core.scheduler->ReachCores();
-  core.meeting->WaitFlag(core, flag);
-  --core.crossCore[flag];
-  core.Sync(core.MakeSync(SyncEvent::Kind::kWait, Pipe::kScalar, Pipe::kScalar, CoreFlag(flag)));
+  const uint32_t senders = core.meeting->WaitFlag(core, flag);
+  core.crossCore[flag] -= core.launch.Mixed() ? 0 : 1;
+  core.Sync(
+      core.MakeSync(SyncEvent::Kind::kWait, Pipe::kScalar, Pipe::kScalar, CoreFlag(flag), senders));
 }
 ACLSIM_SKIPS_FAULTS()
 

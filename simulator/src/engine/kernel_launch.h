@@ -32,29 +32,61 @@ struct GmRegion {
   uint32_t width = 0;  // bytes of an element; 0: unknown
 };
 
+// The cores that a kernel takes of each AI core of a split chip. Both: a MIX kernel, whose halves are compiled apart.
+struct CoreGroup {
+  uint32_t cubes = 0;
+  uint32_t vectors = 1;
+};
+
 struct KernelLaunch {
   std::string opType;           // "SoftmaxGrad", for messages
   const void* entry = nullptr;  // extern "C" __global__ function of the kernel library
   // Calls the kernel with args, in place of entry: a kernel of this process, whatever its parameters are. entry then only says
   // where its code is.
   std::function<void(const std::vector<uint8_t*>& args)> body;
+  // The same for the AICs' half of a MIX kernel.
+  const void* cubeEntry = nullptr;
+  std::function<void(const std::vector<uint8_t*>& args)> cubeBody;
   std::vector<uint8_t*> args;  // backing addresses in order: inputs, outputs, workspace, tiling
   std::vector<GmRegion> regions;
-  uint32_t blockDim = 1;
+  uint32_t blockDim = 1;  // AI cores of a MIX kernel, else cores
   uint64_t tilingKey = 0;
   bool twin = false;       // by tikicpulib.h
   std::string tilingText;  // printed with a fault; may be empty
   const Soc* soc = nullptr;
-  bool cube = false;  // a kernel of the AICs of a split chip
+  CoreGroup group;
 
-  // Of one of its cores.
-  CoreKind KindOf(uint32_t /*core*/) const {
+  // Cores have numbers from 0 on: those of one AI core follow one another, the AIC first.
+  bool Mixed() const { return group.cubes > 0 && group.vectors > 0; }
+  uint32_t PerGroup() const { return Mixed() ? group.cubes + group.vectors : 1; }
+  uint32_t Cores() const { return blockDim * PerGroup(); }
+  uint32_t GroupOf(uint32_t core) const { return core / PerGroup(); }
+  // Among the cores of its kind in its AI core.
+  uint32_t SubOf(uint32_t core) const {
+    const uint32_t place = core % PerGroup();
+    return place < group.cubes ? place : place - group.cubes;
+  }
+  CoreKind KindOf(uint32_t core) const {
+    const bool cube = group.vectors == 0 || (Mixed() && core % PerGroup() < group.cubes);
     return soc->coupled ? CoreKind::kCoupled : cube ? CoreKind::kCube : CoreKind::kVector;
   }
+  uint32_t CoresOf(CoreKind kind) const {
+    return blockDim * (!Mixed() ? 1 : kind == CoreKind::kCube ? group.cubes : group.vectors);
+  }
+  // GetBlockIdx of a core.
+  uint32_t BlockIdxOf(uint32_t core) const {
+    return !Mixed() ? core : GroupOf(core) * CoresOf(KindOf(core)) / blockDim + SubOf(core);
+  }
+  // "core 3", or of a MIX kernel "AIV 3".
+  std::string NameOf(uint32_t core) const;
+  std::string NamesOf(const std::vector<uint32_t>& cores) const;
 };
 
-// Returns whether the library that holds a kernel's entry was compiled for cube cores.
-bool IsCubeCode(const void* entry);
+// Finds out of the library that holds a kernel's entry which cores the kernel runs on, and where its AICs' half is. False with the
+// reason in *why.
+bool FindHalves(KernelLaunch* launch, std::string* why);
+// What the AICs' half of its library has in place of a function; null: nothing.
+const void* CubeHalfOf(const void* function);
 
 // Traffic and instruction counts of one launch; zero in fast mode except for blockDim.
 struct LaunchStats {

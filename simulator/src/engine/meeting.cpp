@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <iterator>
 #include <numeric>
 #include <random>
 #include <stdexcept>
@@ -20,24 +21,17 @@ constexpr uint32_t kMostPolls = 4096;  // of one value before the core waits for
 constexpr uint32_t kMostSets = 15;     // of one cross-core flag without a wait
 
 void CheckResident(const Core& core, uint32_t participants) {
-  if (participants > core.soc.aivCores) {
-    ThrowFault(
-        "syncall-cores",
-        Format("%s of %u cores, %s has %u", core.instruction, participants, core.soc.name.c_str(),
-               core.soc.aivCores),
-        "Hardware runs the rest in a second round, which never starts: a hang. Launch at most "
-        "as many blocks as there are cores.");
+  const bool mixed = core.launch.Mixed();
+  const uint32_t wanted = mixed ? core.launch.blockDim : participants;
+  const uint32_t there =
+      mixed || core.kind == CoreKind::kCube ? core.soc.aicCores : core.soc.aivCores;
+  if (wanted > there) {
+    ThrowFault("syncall-cores",
+               Format("%s of %u %s, %s has %u", core.instruction, wanted,
+                      mixed ? "AI cores" : "cores", core.soc.name.c_str(), there),
+               "Hardware runs the rest in a second round, which never starts: a hang. Launch at "
+               "most as many blocks as there are cores.");
   }
-}
-
-std::string List(const std::vector<uint32_t>& cores) {
-  constexpr size_t kMost = 8;
-  std::string text;
-  for (size_t i = 0; i < std::min(cores.size(), kMost); ++i) {
-    text += (i == 0 ? "" : ", ") + std::to_string(cores[i]);
-  }
-  return cores.size() > kMost ? Format("%s and %zu more", text.c_str(), cores.size() - kMost)
-                              : text;
 }
 
 // A core's work here is not the kernel's own code, however long others hold it up.
@@ -67,33 +61,31 @@ std::vector<uint32_t> TurnsOfCores(uint32_t cores) {
   return turns;
 }
 
-Meeting::Meeting(uint32_t cores)
-    : turns_(TurnsOfCores(cores)),
+Meeting::Meeting(const KernelLaunch& launch) : Meeting(launch, launch.Cores()) {}
+
+Meeting::Meeting(const KernelLaunch& launch, uint32_t cores)
+    : launch_(launch),
+      turns_(TurnsOfCores(cores)),
       asides_(cores),
       stands_(cores),
       sets_(cores),
+      taken_(cores),
       waits_(cores),
+      setStacks_(launch.Mixed() ? cores : 0),
+      known_(launch.Mixed() ? cores : 0, Knowledge(launch.PerGroup())),
+      knownAtSet_(launch.Mixed() ? cores : 0),
       polls_(cores),
       met_(cores),
-      rounds_(cores),
-      passed_(cores),
-      turnStacks_(cores),
+      rounds_(launch.CoresOf(CoreKind::kVector)),
+      passed_(launch.CoresOf(CoreKind::kVector)),
+      turnStacks_(launch.CoresOf(CoreKind::kVector)),
       atomics_(cores),
       applied_(cores),
       told_(cores),
       alive_(cores),
+      left_(cores),
       keepGoing_(KeepGoing()),
       dead_(cores) {}
-
-std::vector<uint32_t> Meeting::Absent(const std::function<bool(uint32_t)>& there) const {
-  std::vector<uint32_t> absent;
-  for (uint32_t core = 0; core < stands_.size(); ++core) {
-    if (!there(core)) {
-      absent.push_back(core);
-    }
-  }
-  return absent;
-}
 
 void Meeting::ThrowDeadlock(const Vain& vain) const {
   constexpr size_t kMostEnds = 4;
@@ -110,7 +102,7 @@ void Meeting::ThrowDeadlock(const Vain& vain) const {
   for (const uint32_t other : cores) {
     FaultEnd end = stands_[other];
     if (fault.related.size() < kMostEnds && !end.stack.empty()) {
-      end.instruction = Format("core %u: %s", other, end.instruction.c_str());
+      end.instruction = Format("%s: %s", launch_.NameOf(other).c_str(), end.instruction.c_str());
       fault.related.push_back(std::move(end));
     }
   }
@@ -119,12 +111,12 @@ void Meeting::ThrowDeadlock(const Vain& vain) const {
 
 void Meeting::Wait(Core& core, std::unique_lock<MeetingMutex>& lock,
                    const std::function<bool()>& passes, const std::function<Vain()>& vain,
-                   bool looks) {
+                   bool looks, std::string what) {
   if (passes()) {
     return;
   }
-  stands_[core.index] = {core.sites.Stack(core.sites.Capture()), core.instruction,
-                         "is where it waits"};
+  stands_[core.index] = {core.sites.Stack(core.sites.Capture()),
+                         what.empty() ? core.instruction : std::move(what), "is where it waits"};
   const bool refused = !HostThreads::Instance().Blocked();
   waiting_.push_back(&passes);
   const auto noneCanGo = [this] {
@@ -194,61 +186,81 @@ void Meeting::SettleAtomics(Core& core, const uint8_t* begin, uint64_t bytes) {
   core.atomicsTold = !told.empty();
 }
 
-uint32_t Meeting::SyncAll(Core& core, const void* memory, uint32_t participants) {
+uint32_t Meeting::SyncAll(Core& core, const void* memory, uint32_t participants, bool bothKinds) {
   const InMeeting here(core);
   CheckResident(core, participants);
+  std::vector<uint32_t> members;
+  for (uint32_t each = 0; each < launch_.Cores(); ++each) {
+    const bool own = launch_.KindOf(each) == core.kind && launch_.BlockIdxOf(each) < participants;
+    if (bothKinds || own) {
+      members.push_back(each);
+    }
+  }
+  const bool ofCubes = launch_.Mixed() && core.kind == CoreKind::kCube;
+  const uint32_t who = bothKinds ? 2 : ofCubes ? 1 : 0;
   std::unique_lock lock(mutex_);
   Tell(core);
-  const auto [found, isNew] = gatherings_.try_emplace(memory);
+  const auto [found, isNew] = gatherings_.try_emplace({memory, who});
   Gathering& gathering = found->second;
   if (isNew) {
-    gathering.number = memory == nullptr ? 0 : static_cast<uint32_t>(gatherings_.size());
+    gathering.number = memory != nullptr ? static_cast<uint32_t>(gatherings_.size())
+                       : who == 0        ? 0
+                                         : kNoMemory + who;
     gathering.arrivals.resize(stands_.size());
   }
   const uint32_t mine = ++gathering.arrivals[core.index];
   if (gathering.rounds.size() < mine) {
-    gathering.rounds.push_back({core.index, participants, core.sites.Stack(core.lastSite), {}});
+    gathering.rounds.push_back({core.index, participants, core.sites.Stack(core.lastSite), {}, {}});
+  }
+  if (launch_.Mixed()) {
+    gathering.rounds[mine - 1].waits.resize(stands_.size());
+    gathering.rounds[mine - 1].waits[core.index] = waits_[core.index];
   }
   if (StoresSoFar() > 0) {
     std::vector<uint32_t>& stores = gathering.rounds[mine - 1].stores;
     stores.resize(stands_.size());
     stores[core.index] = StoresSoFar();
   }
-  const Gathering::Round round = gathering.rounds[mine - 1];
+  const Gathering::Round& round = gathering.rounds[mine - 1];
   if (round.participants != participants) {
     throw KernelFault{
         "syncall-cores",
-        Format("SyncAll number %u with usedCores %u on core %u, and with usedCores %u on core %u",
-               mine, participants, core.index, round.participants, round.core),
+        Format("SyncAll number %u with usedCores %u on %s, and with usedCores %u on %s", mine,
+               participants, launch_.NameOf(core.index).c_str(), round.participants,
+               launch_.NameOf(round.core).c_str()),
         "Hardware lets each core wait for as many others as it says: some go on before all are "
         "there. Pass the same number on every core.",
         CaptureStack(),
-        {{round.stack, Format("core %u: SyncAll", round.core), ""}},
+        {{round.stack, Format("%s: SyncAll", launch_.NameOf(round.core).c_str()), ""}},
         ""};
   }
   const auto there = [&](uint32_t other) {
-    return other >= participants || dead_[other] || gathering.arrivals[other] >= mine;
+    return dead_[other] || gathering.arrivals[other] >= mine;
   };
-  const std::function<bool()> passes = [&] {
-    for (uint32_t other = 0; other < participants; ++other) {
-      if (!there(other)) {
-        return false;
-      }
-    }
-    return true;
-  };
+  const std::function<bool()> passes = [&] { return std::ranges::all_of(members, there); };
   if (passes()) {
     Publish();
     changed_.notify_all();
   }
   const auto vain = [&]() -> Vain {
-    const std::vector<uint32_t> absent = Absent(there);
-    return {Format("SyncAll number %u waits for core %s of %u, which left the kernel or waits "
+    std::vector<uint32_t> absent;
+    std::ranges::remove_copy_if(members, std::back_inserter(absent), there);
+    return {Format("SyncAll number %u waits for %s of %zu, which left the kernel or waits "
                    "elsewhere; %zu came",
-                   mine, List(absent).c_str(), participants, participants - absent.size()),
+                   mine, launch_.NamesOf(absent).c_str(), members.size(),
+                   members.size() - absent.size()),
             absent};
   };
   Wait(core, lock, passes, vain);
+  if (launch_.Mixed()) {
+    const uint32_t first = launch_.GroupOf(core.index) * launch_.PerGroup();
+    for (uint32_t i = 0; i < launch_.PerGroup(); ++i) {
+      for (size_t flag = 0; flag < kFlags; ++flag) {
+        uint32_t& known = known_[core.index][i][flag];
+        known = std::max(known, gathering.rounds[mine - 1].waits[first + i][flag]);
+      }
+    }
+  }
   if (died_ && gathering.published < mine) {
     gathering.published = mine;
     Publish();
@@ -257,29 +269,124 @@ uint32_t Meeting::SyncAll(Core& core, const void* memory, uint32_t participants)
   return gathering.number;
 }
 
-void Meeting::SetFlag(Core& core, uint16_t flag) {
+uint32_t Meeting::SendersOf(const Core& core, uint8_t mode) {
+  const uint32_t group = core.launch.GroupOf(core.index);
+  const bool cube = core.kind == CoreKind::kCube;
+  return mode == 0 ? FlagSenders::AllOf(core.kind)
+         : mode == 1
+             ? FlagSenders::InGroup(group, FlagSenders::kPeers)
+             : FlagSenders::InGroup(group, cube ? FlagSenders::kCube : FlagSenders::kVectors);
+}
+
+uint8_t Meeting::ModeOf(uint32_t senders) {
+  return senders < 2 ? 0 : (senders - 2) % 3 == FlagSenders::kPeers ? 1 : 2;
+}
+
+template <typename Do>
+void Meeting::ForEachSender(uint32_t senders, Do&& act) const {
+  const uint32_t who = senders < 2 ? senders : (senders - 2) % 3;
+  const bool cubes = senders < 2 ? who == 1 : who == FlagSenders::kCube;
+  const uint32_t first = senders < 2 ? 0 : (senders - 2) / 3 * launch_.PerGroup();
+  const uint32_t end = senders < 2 ? launch_.Cores() : first + launch_.PerGroup();
+  for (uint32_t core = first; core < end; ++core) {
+    if (!launch_.Mixed() || (launch_.KindOf(core) == CoreKind::kCube) == cubes) {
+      act(core);
+    }
+  }
+}
+
+std::vector<uint32_t> Meeting::Senders(uint32_t senders) const {
+  std::vector<uint32_t> cores;
+  ForEachSender(senders, [&](uint32_t core) { cores.push_back(core); });
+  return cores;
+}
+
+std::vector<uint32_t> Meeting::Receivers(uint32_t senders) const {
+  if (ModeOf(senders) != 2) {
+    return Senders(senders);
+  }
+  const auto other =
+      (senders - 2) % 3 == FlagSenders::kCube ? FlagSenders::kVectors : FlagSenders::kCube;
+  return Senders(FlagSenders::InGroup((senders - 2) / 3, other));
+}
+
+std::vector<uint32_t> Meeting::SendersFor(uint32_t core) const {
+  const CoreKind kind = launch_.KindOf(core);
+  std::vector<uint32_t> senders = {FlagSenders::AllOf(kind)};
+  if (launch_.Mixed()) {
+    const uint32_t group = launch_.GroupOf(core);
+    const bool cube = kind == CoreKind::kCube;
+    senders.push_back(
+        FlagSenders::InGroup(group, cube ? FlagSenders::kVectors : FlagSenders::kCube));
+    if (!cube && launch_.group.vectors > 1) {
+      senders.push_back(FlagSenders::InGroup(group, FlagSenders::kPeers));
+    }
+  }
+  return senders;
+}
+
+uint64_t Meeting::Raised(uint32_t senders, size_t flag) const {
+  uint64_t least = UINT32_MAX;
+  const uint8_t mode = ModeOf(senders);
+  ForEachSender(senders,
+                [&](uint32_t core) { least = std::min<uint64_t>(least, sets_[core][mode][flag]); });
+  return least;
+}
+
+// A counter overflows where nothing that the core has waited for says that the waits for its earlier sets are over.
+void Meeting::CheckCounter(Core& core, uint32_t senders, size_t flag) {
+  const uint32_t sets = sets_[core.index][ModeOf(senders)][flag];
+  if (ModeOf(senders) == 0) {
+    if (sets - waits_[core.index][flag] >= kMostSets) {
+      PassFault(
+          "cross-core-flag",
+          Format("CrossCoreSetFlag of flag %zu, set %u times without a wait", flag, kMostSets),
+          "Hardware's counter overflows. Pair each CrossCoreSetFlag with a CrossCoreWaitFlag.",
+          "counted without an end");
+    }
+    return;
+  }
+  const uint32_t first = launch_.GroupOf(core.index) * launch_.PerGroup();
+  for (const uint32_t other : Receivers(senders)) {
+    const uint32_t waits =
+        other == core.index ? waits_[other][flag] : known_[core.index][other - first][flag];
+    if (sets >= waits + kMostSets && sets - waits == kMostSets) {  // once
+      PassFault("cross-core-flag",
+                Format("%s sets flag %zu (mode %u) for the %uth time, and nothing that it has "
+                       "waited for says that %s has waited for more than %u of them",
+                       launch_.NameOf(core.index).c_str(), flag, ModeOf(senders), sets + 1,
+                       launch_.NameOf(other).c_str(), waits),
+                "Hardware's counter holds 15 and overflows where the other core is slow: an "
+                "exception, or a hang. Let the other core answer by a flag of its own at least "
+                "every 15 sets.",
+                "counted without an end");
+    }
+  }
+}
+
+void Meeting::SetFlag(Core& core, uint8_t mode, uint16_t flag) {
   const InMeeting here(core);
-  std::unique_lock lock(mutex_);
-  uint32_t& sets = sets_[core.index][flag % kFlags];
-  if (sets - waits_[core.index][flag % kFlags] >= kMostSets) {
-    PassFault("cross-core-flag",
-              Format("CrossCoreSetFlag of flag %u, set %u times without a wait", flag, kMostSets),
-              "Hardware's counter overflows. Pair each CrossCoreSetFlag with a CrossCoreWaitFlag.",
-              "counted without an end");
-  }
-  ++sets;
   const size_t slot = flag % kFlags;
-  Tell(core);
-  told_[core.index][slot].push_back(applied_[core.index] + atomics_[core.index].size());
-  const auto missing = [&](uint32_t each) { return !dead_[each] && told_[each][slot].empty(); };
-  bool complete = true;
-  for (uint32_t each = 0; each < told_.size(); ++each) {
-    complete = complete && !missing(each);
+  const uint32_t senders = SendersOf(core, mode);
+  std::unique_lock lock(mutex_);
+  CheckCounter(core, senders, slot);
+  ++sets_[core.index][mode][slot];
+  if (launch_.Mixed()) {
+    setStacks_[core.index][slot] = core.sites.Stack(core.crossCoreSite[slot]);
+    Knowledge knows = known_[core.index];
+    knows[core.index % launch_.PerGroup()] = waits_[core.index];
+    knownAtSet_[core.index][mode][slot].push_back(std::move(knows));
   }
+  Tell(core);
+  told_[core.index][mode][slot].push_back(applied_[core.index] + atomics_[core.index].size());
+  const std::vector<uint32_t> together = Senders(senders);
+  const bool complete = std::ranges::all_of(
+      together, [&](uint32_t each) { return dead_[each] || !told_[each][mode][slot].empty(); });
   for (const uint32_t each : turns_) {
-    if (complete && !told_[each][slot].empty()) {
-      Apply(each, told_[each][slot].front());
-      told_[each][slot].pop_front();
+    if (complete && std::ranges::binary_search(together, each) &&
+        !told_[each][mode][slot].empty()) {
+      Apply(each, told_[each][mode][slot].front());
+      told_[each][mode][slot].erase(told_[each][mode][slot].begin());
     }
   }
   lock.unlock();
@@ -288,30 +395,143 @@ void Meeting::SetFlag(Core& core, uint16_t flag) {
   }
 }
 
-void Meeting::WaitFlag(Core& core, uint16_t flag) {
+// What the cores of its AI core knew when they raised its counter.
+void Meeting::Learn(const Core& core, uint32_t senders, size_t flag, uint32_t number) {
+  for (const uint32_t other : Senders(senders)) {
+    const std::vector<Knowledge>& told = knownAtSet_[other][ModeOf(senders)][flag];
+    if (launch_.GroupOf(other) != launch_.GroupOf(core.index) || number >= told.size()) {
+      continue;
+    }
+    for (size_t i = 0; i < told[number].size(); ++i) {
+      for (size_t each = 0; each < kFlags; ++each) {
+        uint32_t& known = known_[core.index][i][each];
+        known = std::max(known, told[number][i][each]);
+      }
+    }
+  }
+}
+
+Meeting::Vain Meeting::FlagInVain(const Core& core, uint16_t flag) const {
+  const size_t slot = flag % kFlags;
+  const std::vector<uint32_t> all = SendersFor(core.index);
+  std::string text = Format("CrossCoreWaitFlag of flag %u", flag);
+  std::vector<uint32_t> absent;
+  // Those who have set it at all are more likely to be meant.
+  uint32_t chosen = UINT32_MAX;
+  for (const uint32_t senders : all) {
+    for (const uint32_t other : Senders(senders)) {
+      if (sets_[other][ModeOf(senders)][slot] > taken_[core.index][ModeOf(senders)][slot]) {
+        chosen = senders;
+      } else if (chosen == UINT32_MAX && sets_[other][ModeOf(senders)][slot] > 0) {
+        chosen = senders;
+      }
+    }
+  }
+  if (chosen == UINT32_MAX && !launch_.Mixed()) {
+    return {text + ", which no core sets",
+            {},
+            "Hardware would hang: add the CrossCoreSetFlag, on every core. A kernel with a half "
+            "for the AICs (ASCEND_IS_AIC) that sets it needs a MIX kernel type: "
+            "KERNEL_TYPE_MIX_AIC_1_2, or __mix__(1, 2)."};
+  }
+  text += launch_.Mixed() ? " on " + launch_.NameOf(core.index) : std::string();
+  if (chosen == UINT32_MAX) {
+    const uint32_t others = all[1];
+    absent = Senders(others);
+    const bool left = std::ranges::all_of(absent, [&](uint32_t other) { return left_[other]; });
+    return {text + Format(", which neither %s (mode 2%s) nor another core for it (mode 0%s) sets",
+                          launch_.NamesOf(absent).c_str(), left ? "; it has left the kernel" : "",
+                          all.size() > 2 ? ", mode 1" : ""),
+            absent,
+            "Hardware would wait forever: a hang. Set the flag on the other half, with this id and "
+            "as often as it is waited for, also where that half has no work."};
+  }
+  for (const uint32_t other : Senders(chosen)) {
+    if (sets_[other][ModeOf(chosen)][slot] <= taken_[core.index][ModeOf(chosen)][slot]) {
+      absent.push_back(other);
+    }
+  }
+  text += " waits for " + launch_.NamesOf(absent);
+  if (launch_.Mixed()) {
+    text += Format(", which has set it %u times with mode %u%s; this is wait number %u",
+                   absent.empty() ? 0 : sets_[absent[0]][ModeOf(chosen)][slot], ModeOf(chosen),
+                   !absent.empty() && left_[absent[0]] ? " and has left the kernel" : "",
+                   waits_[core.index][slot]);
+  }
+  return {text, absent};
+}
+
+uint32_t Meeting::WaitFlag(Core& core, uint16_t flag) {
   const InMeeting here(core);
   const size_t slot = flag % kFlags;
+  const std::vector<uint32_t> all = SendersFor(core.index);
   std::unique_lock lock(mutex_);
   const uint32_t mine = ++waits_[core.index][slot];
   const std::function<bool()> passes = [&] {
-    return std::all_of(sets_.begin(), sets_.end(),
-                       [&](const auto& sets) { return sets[slot] >= mine; });
-  };
-  const auto vain = [&]() -> Vain {
-    if (std::all_of(sets_.begin(), sets_.end(),
-                    [&](const auto& sets) { return sets[slot] == 0; })) {
-      return {Format("CrossCoreWaitFlag of flag %u, which no vector core sets", flag),
-              {},
-              "If a cube core sets it (ASCEND_IS_AIC), this is a MIX kernel. Cube cores are not "
-              "simulated, so the wait never ends here. If none does, hardware would hang: add the "
-              "CrossCoreSetFlag."};
+    uint64_t raised = 0;
+    for (const uint32_t senders : all) {
+      raised += Raised(senders, slot);
     }
-    const std::vector<uint32_t> absent =
-        Absent([&](uint32_t other) { return sets_[other][slot] >= mine; });
-    return {Format("CrossCoreWaitFlag of flag %u waits for core %s", flag, List(absent).c_str()),
-            absent};
+    return raised >= mine;
   };
-  Wait(core, lock, passes, vain);
+  Wait(
+      core, lock, passes, [&] { return FlagInVain(core, flag); }, false,
+      launch_.Mixed() ? Format("CrossCoreWaitFlag of flag %u", flag) : "");
+  for (const uint32_t senders : all) {
+    uint32_t& taken = taken_[core.index][ModeOf(senders)][slot];
+    if (Raised(senders, slot) > taken) {
+      if (launch_.Mixed()) {
+        Learn(core, senders, slot, taken);
+      }
+      ++taken;
+      return senders;
+    }
+  }
+  return all[0];
+}
+
+std::vector<Finding> Meeting::LeftFlags() const {
+  std::vector<Finding> findings;
+  for (uint32_t core = 0; launch_.Mixed() && core < launch_.Cores(); ++core) {
+    for (const uint32_t senders : SendersFor(core)) {
+      for (size_t flag = 0; flag < kFlags; ++flag) {
+        const uint8_t mode = ModeOf(senders);
+        const std::vector<uint32_t> together = Senders(senders);
+        const auto sets = [&](uint32_t each) { return sets_[each][mode][flag]; };
+        const uint32_t most = *std::ranges::max_element(together, {}, sets);
+        if (sets(most) <= taken_[core][mode][flag]) {
+          continue;
+        }
+        const uint32_t least = *std::ranges::min_element(together, {}, sets);
+        Finding finding;
+        finding.kind = "cross-core-flag";
+        finding.op = launch_.opType;
+        finding.core = most;
+        finding.blockDim = launch_.blockDim;
+        finding.at = {"", "CrossCoreSetFlag", "", FindKernelLine(setStacks_[most][flag])};
+        finding.detail =
+            sets(most) > sets(least)
+                ? Format("%s sets flag %zu %u times with mode %u, and %s %u times",
+                         launch_.NameOf(most).c_str(), flag, sets(most), mode,
+                         launch_.NameOf(least).c_str(), sets(least))
+                : Format("%s sets flag %zu %u times with mode %u, and %s waits for it %u times",
+                         launch_.NamesOf(together).c_str(), flag, sets(most), mode,
+                         launch_.NameOf(core).c_str(), taken_[core][mode][flag]);
+        finding.advice =
+            sets(most) > sets(least)
+                ? "The counter of the others goes up when all of them have set it. Set it on each, "
+                  "equally often, also where one has no work."
+                : "Hardware leaves the counter raised: a later CrossCoreWaitFlag of this id, also "
+                  "of the next kernel, does not wait. Pair each CrossCoreSetFlag with a "
+                  "CrossCoreWaitFlag on every core whose counter it raises.";
+        finding.soc = launch_.soc->name;
+        finding.tiling = launch_.tilingText;
+        finding.tilingKey = launch_.tilingKey;
+        MergeFinding(&findings, std::move(finding));
+      }
+    }
+  }
+  return findings;
 }
 
 uint32_t Meeting::SetMark(Core& core, uint64_t slot, std::string name) {
@@ -320,8 +540,8 @@ uint32_t Meeting::SetMark(Core& core, uint64_t slot, std::string name) {
   const std::function<bool()> passes = [&] { return marks_.find(slot) == marks_.end(); };
   const auto vain = [&]() -> Vain {
     const Mark& mark = marks_[slot];
-    return {Format("IBSet of %s waits for an IBWait that takes the mark that core %u has set there",
-                   name.c_str(), mark.core),
+    return {Format("IBSet of %s waits for an IBWait that takes the mark that %s has set there",
+                   name.c_str(), launch_.NameOf(mark.core).c_str()),
             {}};
   };
   Wait(core, lock, passes, vain);
@@ -371,10 +591,10 @@ std::vector<Finding> Meeting::LeftMarks(const KernelLaunch& launch) const {
 
 uint32_t Meeting::AwaitTurn(Core& core) {
   const InMeeting here(core);
-  CheckResident(core, core.launch.blockDim);
+  CheckResident(core, core.launch.CoresOf(core.kind));
   std::unique_lock lock(mutex_);
-  const uint64_t mine = rounds_[core.index]++ * rounds_.size() + core.index;
-  turnStacks_[core.index] = core.sites.Stack(core.sites.Capture());
+  const uint64_t mine = rounds_[core.blockIdx]++ * rounds_.size() + core.blockIdx;
+  turnStacks_[core.blockIdx] = core.sites.Stack(core.sites.Capture());
   const std::function<bool()> passes = [&] { return turn_ >= mine; };
   const auto vain = [&]() -> Vain {
     const auto next = static_cast<uint32_t>(turn_ % rounds_.size());
@@ -431,14 +651,14 @@ std::vector<Finding> Meeting::LeftTurns(const KernelLaunch& launch) const {
 
 uint32_t Meeting::PassTurn(Core& core) {
   const InMeeting here(core);
-  CheckResident(core, core.launch.blockDim);
+  CheckResident(core, core.launch.CoresOf(core.kind));
   const std::lock_guard lock(mutex_);
-  if (passed_[core.index] >= rounds_[core.index]) {
+  if (passed_[core.blockIdx] >= rounds_[core.blockIdx]) {
     ThrowFault("block-event", "NotifyNextBlock without a WaitPreBlock before it",
                "Another block takes its turn too early: sums in an order that differs from run to "
                "run. Call both in pairs, equally often in every block.");
   }
-  ++passed_[core.index];
+  ++passed_[core.blockIdx];
   const uint64_t mine = turn_++;
   Tell(core);
   Apply(core.index, UINT64_MAX);
@@ -540,12 +760,15 @@ bool Meeting::MetSince(uint32_t core, const Word& word) const {
 void Meeting::Leave(uint32_t core, bool failed, FaultEnd last) {
   const std::lock_guard lock(mutex_);
   --alive_;
+  left_[core] = true;
   if (!failed) {
     stands_[core] = std::move(last);
   }
   if (failed && keepGoing_) {
     died_ = dead_[core] = true;
-    sets_[core].fill(UINT32_MAX);
+    for (Counts& ofMode : sets_[core]) {
+      ofMode.fill(UINT32_MAX);
+    }
   } else {
     failed_ |= failed;
   }

@@ -4,7 +4,6 @@
 
 #include <array>
 #include <atomic>
-#include <deque>
 #include <functional>
 #include <map>
 #include <string>
@@ -47,16 +46,31 @@ struct CoreAside {
   uint32_t polls = 0;
 };
 
+// Cores that raise a counter together, as CoreSync::of and SyncEvent::number: all AIVs or all AICs (mode 0), the AIVs of an AI core
+// (mode 1; mode 2 for its AIC), its AIC (mode 2).
+class FlagSenders {
+ public:
+  enum Who : uint32_t { kPeers, kCube, kVectors };
+  static uint32_t AllOf(CoreKind kind) { return kind == CoreKind::kCube ? 1 : 0; }
+  static uint32_t InGroup(uint32_t group, Who who) { return 2 + group * 3 + who; }
+};
+
 class Meeting {
  public:
-  explicit Meeting(uint32_t cores);
+  explicit Meeting(const KernelLaunch& launch);
 
-  // The calling core has reached SyncAll number n by this memory (null: the hardware's flags) of cores 0 to participants - 1;
-  // returns when all have: the number of the memory, 0 for null.
-  uint32_t SyncAll(Core& core, const void* memory, uint32_t participants);
-  // Every core counts up its flag; a wait passes when all cores have set the flag as often as this core waits for it.
-  void SetFlag(Core& core, uint16_t flag);
-  void WaitFlag(Core& core, uint16_t flag);
+  // This marks the numbers of SyncAlls that have no memory, beside 0.
+  static constexpr uint32_t kNoMemory = 0x80000000u;
+  // The calling core has reached SyncAll number n by this memory (null: the hardware's flags) of the first so many cores of its
+  // kind, or of both kinds; returns when all have: the number of the memory, of null 0 or with kNoMemory.
+  uint32_t SyncAll(Core& core, const void* memory, uint32_t participants, bool bothKinds);
+  // A flag has a counter on each core. It goes up when all of some cores have set the flag, by the mode of the set; a wait takes one
+  // from it, whatever the mode. WaitFlag returns who has raised it: FlagSenders.
+  static uint32_t SendersOf(const Core& core, uint8_t mode);
+  void SetFlag(Core& core, uint8_t mode, uint16_t flag);
+  uint32_t WaitFlag(Core& core, uint16_t flag);
+  // Flags of a MIX kernel that are set and not waited for, when all cores have left.
+  std::vector<Finding> LeftFlags() const;
   // IBSet and IBWait: one core marks a slot of memory that has no mark, another one takes it away. The number of the mark.
   uint32_t SetMark(Core& core, uint64_t slot, std::string name);
   uint32_t TakeMark(Core& core, uint64_t slot);
@@ -98,7 +112,11 @@ class Meeting {
   void SettleAtomics(Core& core, const uint8_t* begin, uint64_t bytes);
 
  private:
+  Meeting(const KernelLaunch& launch, uint32_t cores);
+
   static constexpr size_t kFlags = 16;
+  static constexpr size_t kModes = 3;
+  using Counts = std::array<uint32_t, kFlags>;
 
   // This says what a core waits for in vain, and the cores that it waits for.
   struct Vain {
@@ -113,6 +131,7 @@ class Meeting {
       uint32_t participants = 0;
       std::vector<void*> stack;
       std::vector<uint32_t> stores;  // by core: StoresSoFar when it came
+      std::vector<Counts> waits;     // of MIX kernels, by core: waits_ when it came
     };
     uint32_t number = 0;
     std::vector<uint32_t> arrivals;  // by core
@@ -126,21 +145,40 @@ class Meeting {
     std::vector<void*> stack;
   };
 
-  // looks: nobody tells when the condition has come true.
+  // looks: nobody tells when the condition has come true. what: for whom others wait.
   void Wait(Core& core, std::unique_lock<MeetingMutex>& lock, const std::function<bool()>& passes,
-            const std::function<Vain()>& vain, bool looks = false);
+            const std::function<Vain()>& vain, bool looks = false, std::string what = {});
+  // Cores that raise counters together, and those whose counters they raise.
+  template <typename Do>
+  void ForEachSender(uint32_t senders, Do&& act) const;
+  std::vector<uint32_t> Senders(uint32_t senders) const;
+  std::vector<uint32_t> Receivers(uint32_t senders) const;
+  // Of one core's counters.
+  std::vector<uint32_t> SendersFor(uint32_t core) const;
+  static uint8_t ModeOf(uint32_t senders);
+  // How often they have raised it.
+  uint64_t Raised(uint32_t senders, size_t flag) const;
+  void CheckCounter(Core& core, uint32_t senders, size_t flag);
+  void Learn(const Core& core, uint32_t senders, size_t flag, uint32_t number);
+  Vain FlagInVain(const Core& core, uint16_t flag) const;
   [[noreturn]] void ThrowDeadlock(const Vain& vain) const;
-  std::vector<uint32_t> Absent(const std::function<bool(uint32_t)>& there) const;
   void Tell(Core& core);
   void Apply(uint32_t core, uint64_t upTo);
 
+  const KernelLaunch& launch_;
   MeetingMutex mutex_;
   Condition changed_;
-  std::map<const void*, Gathering> gatherings_;
+  std::map<std::pair<const void*, uint32_t>, Gathering> gatherings_;  // by memory and who meets
   const std::vector<uint32_t> turns_;
-  std::vector<CoreAside> asides_;  // by core
-  std::vector<FaultEnd> stands_;   // by core: where it waits or has left
-  std::vector<std::array<uint32_t, kFlags>> sets_, waits_;
+  std::vector<CoreAside> asides_;                         // by core
+  std::vector<FaultEnd> stands_;                          // by core: where it waits or has left
+  std::vector<std::array<Counts, kModes>> sets_, taken_;  // by core; taken_: of waits
+  std::vector<Counts> waits_;                             // by core
+  std::vector<std::array<std::vector<void*>, kFlags>> setStacks_;  // of MIX kernels, by core
+  // Of MIX kernels, by core: waits of the cores of its AI core that it knows of; and for each of its sets what it knew then.
+  using Knowledge = std::vector<Counts>;
+  std::vector<Knowledge> known_;
+  std::vector<std::array<std::array<std::vector<Knowledge>, kFlags>, kModes>> knownAtSet_;
   std::map<uint64_t, Mark> marks_;  // by address of the slot
   uint32_t marksSet_ = 0;
   struct Poll {
@@ -170,9 +208,10 @@ class Meeting {
   // set of a flag that some core has yet to set, how many it told of.
   std::vector<std::vector<AtomicWrite>> atomics_;
   std::vector<uint64_t> applied_;
-  std::vector<std::array<std::deque<uint64_t>, kFlags>> told_;
+  std::vector<std::array<std::array<std::vector<uint64_t>, kFlags>, kModes>> told_;
   std::vector<const std::function<bool()>*> waiting_;
   uint32_t alive_;
+  std::vector<bool> left_;  // by core
   bool failed_ = false;
   bool stuck_ = false;
   bool abandoned_ = false;

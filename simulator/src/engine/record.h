@@ -210,7 +210,7 @@ struct SyncEvent {
   Pipe from = Pipe::kScalar;
   Pipe to = Pipe::kScalar;
   uint32_t flag = 0;    // pairs a wait with its set
-  uint32_t number = 0;  // of what a CoreMeeting is about
+  uint32_t number = 0;  // of what a CoreMeeting is about; of flags between cores: FlagSenders
   const char* name = "";
   uint32_t site = 0;
 };

@@ -103,7 +103,7 @@ namespace {
 // so does the host's thread.
 void Poll(Core& core, uint64_t line) {
   constexpr uint32_t kMostPolls = 1024;
-  if (core.launch.blockDim == 1 || core.RegionOf(line) == nullptr) {
+  if (core.launch.Cores() == 1 || core.RegionOf(line) == nullptr) {
     return;
   }
   CoreAside& aside = core.meeting->Aside(core);
@@ -219,8 +219,20 @@ void CheckModesOff(Core& core) {
 }
 
 uint64_t ParaBase() { return reinterpret_cast<uint64_t>(Core::Current().launch.args.data()); }
-int64_t BlockIdx() { return Core::Current().index; }
+int64_t BlockIdx() { return Core::Current().blockIdx; }
 int64_t BlockNum() { return Core::Current().launch.blockDim; }
+int64_t AiCoreIdx() {
+  const Core& core = Core::Current();
+  return core.launch.GroupOf(core.index);
+}
+int64_t SubBlockIdx() {
+  const Core& core = Core::Current();
+  return core.launch.Mixed() ? core.launch.SubOf(core.index) : 0;
+}
+int64_t SubBlockNum() {
+  const Core& core = Core::Current();
+  return core.launch.CoresOf(core.kind) / core.launch.blockDim;
+}
 uint64_t TilingKey() { return Core::Current().launch.tilingKey; }
 void ReadTiling(void* dst, const void* tiling, uint64_t bytes) {
   Core& core = Core::Current();

@@ -105,7 +105,10 @@ std::string FindingText(const Finding& finding) {
     text = Format("hint [%s] in %s", finding.kind.c_str(), finding.op.c_str());
   }
   if (!host) {
-    text += Format(", core %lld of %u", static_cast<long long>(finding.core), finding.blockDim);
+    text +=
+        finding.coreName.empty()
+            ? Format(", core %lld of %u", static_cast<long long>(finding.core), finding.blockDim)
+            : Format(", %s of %u AI cores", finding.coreName.c_str(), finding.blockDim);
   }
   if (!finding.at.instruction.empty()) {
     text.append(", ").append(finding.at.instruction);

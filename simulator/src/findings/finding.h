@@ -30,7 +30,8 @@ struct Finding {
   std::string kind;  // "race-read-after-write", "host-use-after-free", ...
   Severity severity = Severity::kError;
   std::string op;
-  int64_t core = -1;  // the lowest core that shows it; -1: not of a core
+  int64_t core = -1;     // the lowest core that shows it; -1: not of a core
+  std::string coreName;  // of a MIX kernel: "AIV 3"
   uint32_t blockDim = 0;
   const char* space = "";       // "UB", "GM", "host" or ""
   std::string buffer;           // as the kernel or the operator names it

@@ -41,11 +41,13 @@ void CallEntry(const void* entry, const std::vector<uint8_t*>& args, std::index_
   reinterpret_cast<Kernel>(const_cast<void*>(entry))((I < args.size() ? args[I] : nullptr)...);
 }
 
-void CallKernel(const KernelLaunch& launch) {
-  if (launch.body) {
-    launch.body(launch.args);
+void CallKernel(const KernelLaunch& launch, CoreKind kind) {
+  const bool cube = launch.Mixed() && kind == CoreKind::kCube;
+  if (const auto& body = cube ? launch.cubeBody : launch.body) {
+    body(launch.args);
   } else {
-    CallEntry(launch.entry, launch.args, std::make_index_sequence<kMaxKernelArgs>());
+    CallEntry(cube ? launch.cubeEntry : launch.entry, launch.args,
+              std::make_index_sequence<kMaxKernelArgs>());
   }
 }
 
@@ -98,7 +100,7 @@ namespace {
 class Audience {
  public:
   explicit Audience(const KernelLaunch& launch)
-      : launch_(launch), tapes_(taped_ ? launch.blockDim : 0), checks_(launch) {}
+      : launch_(launch), tapes_(taped_ ? launch.Cores() : 0), checks_(launch) {}
 
   // The observers of one core, whose UB they find as they want it. From several host threads.
   CoreChecks ForCore(uint32_t index, uint8_t* ub, uint64_t ubBytes) {
@@ -171,14 +173,14 @@ class LaunchRun {
       : launch_(launch),
         result_(*result),
         line_(launch),
-        found_(launch.blockDim),
-        atomics_(launch.blockDim),
+        found_(launch.Cores()),
+        atomics_(launch.Cores()),
         audience_(launch),
-        meeting_(launch.blockDim) {}
+        meeting_(launch) {}
 
   void Run() {
-    const std::vector<uint32_t> turns = TurnsOfCores(launch_.blockDim);
-    HostThreads::Instance().Run(launch_.blockDim, HostThreadCount(),
+    const std::vector<uint32_t> turns = TurnsOfCores(launch_.Cores());
+    HostThreads::Instance().Run(launch_.Cores(), HostThreadCount(),
                                 [&](uint32_t turn) { RunCore(turns[turn]); });
     audience_.Link();
     meeting_.Publish();
@@ -186,11 +188,17 @@ class LaunchRun {
       ApplyAtomics(atomics_[core]);
     }
     if (!faulty_) {
+      found_.push_back(meeting_.LeftFlags());
       found_.push_back(meeting_.LeftMarks(launch_));
       found_.push_back(meeting_.LeftTurns(launch_));
     }
     audience_.AddAcrossCores(faulty_, &found_, &result_);
     std::vector<Finding> merged = Merged(found_);
+    for (Finding& finding : merged) {
+      if (launch_.Mixed() && finding.core >= 0) {
+        finding.coreName = launch_.NameOf(static_cast<uint32_t>(finding.core));
+      }
+    }
     audience_.AddTimes(!failed_, &merged);
     Summarise(merged, endedBy_, &result_);
     result_.goesOn = GoesOnAfterErrors();
@@ -202,7 +210,9 @@ class LaunchRun {
     over_ = true;
     meeting_.Abandon();
     const std::lock_guard lock(resultMutex_);
-    Refuse(Format("%s, core %u: %s", launch_.opType.c_str(), index, what.c_str()), &result_);
+    Refuse(
+        Format("%s, %s: %s", launch_.opType.c_str(), launch_.NameOf(index).c_str(), what.c_str()),
+        &result_);
   }
 
   void RunCore(uint32_t index) {
@@ -266,7 +276,7 @@ class LaunchRun {
     // Not around RunForeign, which has work of its own.
     const auto crash = RunForeign(launch_.entry, [&] {
       audience_.Begins(core);
-      CallKernel(launch_);
+      CallKernel(launch_, core->kind);
       core->ownTime.Enters();
     });
     if (crash) {
@@ -316,14 +326,14 @@ LaunchResult Launch(const KernelLaunch& launch) noexcept {
 }
 
 void RunAgain(const KernelLaunch& launch) {
-  Meeting meeting(launch.blockDim);
-  HostThreads::Instance().Run(launch.blockDim, 1, [&](uint32_t index) {
+  Meeting meeting(launch);
+  HostThreads::Instance().Run(launch.Cores(), 1, [&](uint32_t index) {
     const Image image(*launch.soc, launch.KindOf(index), KeepGoing());
     Core core(launch, index, ThreadUb(image.Bytes()), {}, &meeting);
     Core::SetCurrent(&core);
     bool failed = true;
     try {
-      failed = RunForeign(launch.entry, [&] { CallKernel(launch); }).has_value();
+      failed = RunForeign(launch.entry, [&] { CallKernel(launch, core.kind); }).has_value();
       core.End();
     } catch (const CoreAbandoned&) {
     } catch (const KernelFault&) {

@@ -115,7 +115,7 @@ std::string LaunchLine::Text(uint64_t moved, double seconds) const {
     tensors += tensor ? region.bytes : 0;
   }
   std::string text =
-      Format("%s: %u of %u cores done", launch_.opType.c_str(), ended_.load(), launch_.blockDim);
+      Format("%s: %u of %u cores done", launch_.opType.c_str(), ended_.load(), launch_.Cores());
   if (moved > 0) {
     text += Format(", %s moved, the tensors have %s", Size(moved).c_str(), Size(tensors).c_str());
   }

@@ -178,9 +178,11 @@ aclsim::TaskResult KernelTask::Run(const TaskInput& input) const {
   aclsim::KernelLaunch launch;
   launch.opType = name;
   launch.entry = entry;
-  launch.cube = aclsim::IsCubeCode(entry);
   launch.blockDim = tiling.blockDim;
   launch.tilingKey = tiling.tilingKey;
+  if (std::string why; !aclsim::FindHalves(&launch, &why)) {
+    return {ACL_ERROR_INVALID_PARAM, why};
+  }
   launch.tilingText = tilingText;
   launch.soc = soc;
   for (size_t i = 0; i < uses.size(); ++i) {

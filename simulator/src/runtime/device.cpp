@@ -113,6 +113,19 @@ int32_t SynchronizeDevice(const Api& api, int32_t timeoutMs) {
   return first;
 }
 
+int32_t HardwareSyncAddress(const Api& api, void** address) {
+  ACLSIM_RETURN_IF_ERROR(api.Ready());
+  ACLSIM_RETURN_IF_ERROR(api.NotNull(address, "addr"));
+  constexpr uint32_t kArch = 2201;
+  if (const Soc& soc = CurrentSoc(); soc.npuArch != kArch) {
+    return api.Fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
+                    "%s has no flags between cores that have an address, which dav-%u has",
+                    soc.name.c_str(), kArch);
+  }
+  *address = reinterpret_cast<void*>(kHardwareSyncAddress);
+  return 0;
+}
+
 int32_t DeviceInfo(const Api& api, uint32_t deviceId, aclrtDevAttr attribute, int64_t* value) {
   ACLSIM_RETURN_IF_ERROR(api.NotNull(value, "value"));
   ACLSIM_RETURN_IF_ERROR(CheckDevice(api, deviceId));
@@ -278,6 +291,23 @@ const char* aclrtGetSocName() {
 aclError aclrtGetDeviceInfo(uint32_t deviceId, aclrtDevAttr attr, int64_t* value) {
   return Enter(__func__,
                [&](const Api& api) { return aclsim::DeviceInfo(api, deviceId, attr, value); });
+}
+
+aclError aclrtGetHardwareSyncAddr(void** addr) {
+  return Enter(__func__, [&](const Api& api) { return aclsim::HardwareSyncAddress(api, addr); });
+}
+
+// Of the runtime below ACL.
+ACL_FUNC_VISIBILITY int32_t rtGetC2cCtrlAddr(uint64_t* addr, uint32_t* len) {
+  return Enter(__func__, [&](const Api& api) -> int32_t {
+    ACLSIM_RETURN_IF_ERROR(api.NotNull(addr, "addr"));
+    ACLSIM_RETURN_IF_ERROR(api.NotNull(len, "len"));
+    void* found = nullptr;
+    ACLSIM_RETURN_IF_ERROR(aclsim::HardwareSyncAddress(api, &found));
+    *addr = reinterpret_cast<uint64_t>(found);
+    *len = 0;
+    return 0;
+  });
 }
 
 aclError aclGetDeviceCapability(uint32_t deviceId, aclDeviceInfo deviceInfo, int64_t* value) {

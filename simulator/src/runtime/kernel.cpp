@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "aclsim/framework.h"
@@ -103,7 +104,11 @@ bool Translate(const std::vector<Argument>& arguments, KernelLaunch* launch, std
                const void** bad = nullptr) {
   for (size_t i = 0; i < arguments.size(); ++i) {
     const Argument& argument = arguments[i];
-    uint8_t* bytes = nullptr;
+    auto* bytes = static_cast<uint8_t*>(const_cast<void*>(argument.pointer));
+    if (reinterpret_cast<uint64_t>(bytes) == kHardwareSyncAddress) {
+      launch->args.push_back(bytes);
+      continue;
+    }
     if (argument.pointer != nullptr || argument.bytes != 0) {
       bytes = ToBacking(argument.pointer, argument.bytes, why);
       if (bytes == nullptr) {
@@ -251,8 +256,12 @@ int32_t Enqueue(const Api& api, KernelLaunch launch, const std::vector<Argument>
       uses, name);
 }
 
-// The next launch of this thread is of cube cores.
-thread_local bool nextIsCube = false;
+// The cores of this thread's next launch, where its code says so.
+struct NextCores {
+  CoreGroup group;
+  aclsimKernelBody cubeBody = nullptr;
+};
+thread_local std::optional<NextCores> nextCores;
 
 int32_t LaunchKernel(const Api& api, const char* name, const void* entry, uint32_t blockDim,
                      uint64_t tilingKey, void* const* args, const uint64_t* argBytes,
@@ -264,9 +273,11 @@ int32_t LaunchKernel(const Api& api, const char* name, const void* entry, uint32
   KernelLaunch launch;
   launch.opType = name;
   launch.entry = entry;
-  launch.cube = IsCubeCode(entry);
   launch.blockDim = blockDim;
   launch.tilingKey = tilingKey;
+  if (std::string why; !FindHalves(&launch, &why)) {
+    return api.Fail(ACL_ERROR_INVALID_PARAM, "%s", why.c_str());
+  }
   std::vector<Argument> arguments;
   for (size_t i = 0; i < argCount; ++i) {
     arguments.push_back({args[i], argBytes[i], false, {}});
@@ -291,19 +302,42 @@ int32_t RefuseGone(const Api& api, const char* name, size_t index, const void* p
 int32_t LaunchBody(const Api& api, const char* name, const void* entry, aclsimKernelBody body,
                    const std::shared_ptr<void>& context, uint32_t blockDim, uint64_t tilingKey,
                    void* const* args, size_t argCount, void* stream) {
-  const bool told = TakeNextIsCube();
+  const std::optional<NextCores> told = std::exchange(nextCores, std::nullopt);
   ACLSIM_RETURN_IF_ERROR(CheckCall(api, name, entry, blockDim, args, argCount));
   ACLSIM_RETURN_IF_ERROR(api.NotNull(reinterpret_cast<const void*>(body), "body"));
   KernelLaunch launch;
   launch.opType = name;
   launch.entry = entry;
-  launch.cube = told || IsCubeCode(entry);
-  launch.body = [body, context](const std::vector<uint8_t*>& pointers) {
-    const std::vector<void*> own(pointers.begin(), pointers.end());
-    body(context.get(), own.data());
+  const auto calling = [&context](aclsimKernelBody called) {
+    return [called, context](const std::vector<uint8_t*>& pointers) {
+      const std::vector<void*> own(pointers.begin(), pointers.end());
+      called(context.get(), own.data());
+    };
   };
   launch.blockDim = blockDim;
   launch.tilingKey = tilingKey;
+  launch.body = calling(body);
+  if (told && told->group.vectors > 0 && told->cubeBody == nullptr) {
+    return api.Fail(
+        ACL_ERROR_INVALID_PARAM,
+        "kernel %s runs on AICs too, and its half for them is not in the program. Next: "
+        "compile it once more with ascc",
+        name);
+  }
+  if (told) {
+    launch.group = told->group;
+    if (told->cubeBody != nullptr) {
+      (launch.Mixed() ? launch.cubeBody : launch.body) = calling(told->cubeBody);
+    }
+  } else if (std::string why; !FindHalves(&launch, &why)) {
+    return api.Fail(ACL_ERROR_INVALID_PARAM, "%s", why.c_str());
+  } else if (launch.cubeEntry != nullptr) {
+    const auto half = reinterpret_cast<aclsimKernelBody>(
+        const_cast<void*>(CubeHalfOf(reinterpret_cast<void*>(body))));
+    ACLSIM_RETURN_IF_ERROR(
+        api.NotNull(reinterpret_cast<const void*>(half), "the AICs' half of body"));
+    (launch.Mixed() ? launch.cubeBody : launch.body) = calling(half);
+  }
   std::vector<Argument> arguments;
   const TensorMemories tensors;
   for (size_t i = 0; i < argCount; ++i) {
@@ -320,7 +354,7 @@ int32_t LaunchBody(const Api& api, const char* name, const void* entry, aclsimKe
 
 }  // namespace
 
-bool TakeNextIsCube() { return std::exchange(nextIsCube, false); }
+bool TakeNextIsCube() { return std::exchange(nextCores, std::nullopt).has_value(); }
 
 }  // namespace aclsim
 
@@ -331,7 +365,11 @@ int32_t aclsimSetListTensors(aclsimListTensors list) {
   return 0;
 }
 
-void aclsimNextIsCube() { aclsim::nextIsCube = true; }
+void aclsimNextIsCube() { aclsim::nextCores = {{1, 0}, nullptr}; }
+
+void aclsimNextCores(uint32_t cubes, uint32_t vectors, aclsimKernelBody cubeBody) {
+  aclsim::nextCores = {{cubes, vectors}, cubeBody};
+}
 
 int32_t aclsimExpectOutput(const void* output, uint64_t bytes, uint32_t elementBytes,
                            const char* name) {

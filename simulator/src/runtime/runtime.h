@@ -54,6 +54,8 @@ int32_t EnqueueTask(void* stream, std::function<TaskResult()> task,
 // Launch() plus the counters of aclsimGetStats. Every launch goes through here, inside the task
 // given to EnqueueTask.
 LaunchResult LaunchCounted(const KernelLaunch& launch) noexcept;
+// Kernels of split chips get it as an argument, which says where the hardware has its flags between cores. No memory is there.
+inline constexpr uint64_t kHardwareSyncAddress = 0xFF5C0000000ull;
 // Tells whether aclsimNextIsCube was called since the last launch of this thread.
 bool TakeNextIsCube();
 

@@ -252,7 +252,13 @@ int32_t aclsimRunBody(const char* name, const void* entry, aclsimKernelBody body
       const std::vector<void*> own(pointers.begin(), pointers.end());
       body(context, own.data());
     };
-    launch.cube = aclsim::TakeNextIsCube() || aclsim::IsCubeCode(entry);
+    launch.tilingKey = tilingKey;
+    std::string why;
+    if (aclsim::TakeNextIsCube()) {
+      launch.group = {1, 0};
+    } else if (!aclsim::FindHalves(&launch, &why)) {
+      return api.Fail(ACL_ERROR_INVALID_PARAM, "%s", why.c_str());
+    }
     launch.twin = true;
     launch.blockDim = blockDim;
     launch.tilingKey = tilingKey;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <queue>
+#include <set>
 #include <span>
 #include <tuple>
 #include <unordered_map>
@@ -95,9 +96,10 @@ struct CoreState {
   // The latest of them, by the last bits of their numbers.
   std::array<std::pair<uint32_t, FlagTimes*>, 64> latest{};
   std::unordered_map<uint32_t, uint32_t> arrivals, waits;  // of flags between cores
+  std::set<uint32_t> meets;                                // by Step::flag
 };
 
-// The n-th time that all cores set a flag between them.
+// The n-th time that all its senders set a flag between cores.
 struct Round {
   uint32_t arrived = 0;
   double last = 0;
@@ -198,6 +200,17 @@ class Simulation {
       cores_[i].scalar = cores_[i].times->start + scalar_.start;
       cores_[i].times->busy[static_cast<size_t>(Pipe::kScalar)] = scalar_.start;
       cores_[i].times->spans.resize(tapes[i].steps.size());
+      std::set<uint32_t> sets;
+      for (const Step& step : tapes[i].steps) {
+        if (step.kind == StepKind::kMeet) {
+          cores_[i].meets.insert(step.flag);
+        } else if (step.kind == StepKind::kSet && IsCoreFlag(step.flag)) {
+          sets.insert(step.flag);
+        }
+      }
+      for (const uint32_t flag : sets) {
+        ++senders_[flag];
+      }
     }
   }
 
@@ -437,7 +450,7 @@ class Simulation {
     }
     Round& round = rounds_[{flag, core.arrivals[flag]++}];
     round.last = std::max(round.last, time);
-    released_ |= ++round.arrived == cores_.size();
+    released_ |= ++round.arrived == senders_[flag];
   }
 
   // True if cores wait for what they read of others, which does not come: now they no longer do.
@@ -631,7 +644,7 @@ class Simulation {
   bool WaitForCores(const ScalarStep& now) {
     CoreState& core = now.core;
     const Round& round = rounds_[{now.step.flag, core.waits[now.step.flag]}];
-    if (round.arrived < cores_.size() && !alone_) {
+    if ((round.arrived == 0 || round.arrived < senders_[now.step.flag]) && !alone_) {
       return false;
     }
     ++core.waits[now.step.flag];
@@ -864,26 +877,39 @@ class Simulation {
     }
   }
 
-  // Lets all cores go once all that are still running have come to a SyncAll.
+  // Lets those who meet go once all of them that are still running have come to a SyncAll of theirs.
   bool Meet() {
-    double last = 0;
-    bool any = false;
+    std::set<uint32_t> all, absent;
     for (const CoreState& core : cores_) {
       if (core.next >= core.tape->steps.size()) {
         continue;
       }
-      if (!core.meeting) {
-        return false;
+      const uint32_t here = core.tape->steps[core.next].flag;
+      if (core.meeting) {
+        all.insert(here);
       }
-      any = true;
-      last = std::max(last, core.met);
+      for (const uint32_t one : core.meets) {
+        if (!core.meeting || one != here) {
+          absent.insert(one);
+        }
+      }
     }
-    if (!any) {
+    const auto complete =
+        std::ranges::find_if(all, [&](uint32_t one) { return !absent.contains(one); });
+    if (complete == all.end()) {
       return false;
+    }
+    const auto meets = [&](const CoreState& core) {
+      return core.next < core.tape->steps.size() && core.meeting &&
+             core.tape->steps[core.next].flag == *complete;
+    };
+    double last = 0;
+    for (const CoreState& core : cores_) {
+      last = meets(core) ? std::max(last, core.met) : last;
     }
     for (uint32_t i = 0; i < cores_.size(); ++i) {
       CoreState& core = cores_[i];
-      if (core.next < core.tape->steps.size()) {
+      if (meets(core)) {
         const double gone = last + core.tape->steps[core.next].cycles;
         core.times->waited[static_cast<size_t>(Pipe::kScalar)] += gone - core.scalar;
         core.scalar = gone;
@@ -895,6 +921,7 @@ class Simulation {
   }
 
   const bool alone_;
+  std::unordered_map<uint32_t, uint32_t> senders_;  // cores that set a flag between cores
   const CopyLaw law_;
   const ChipCosts chip_;
   const ScalarCosts scalar_;

@@ -168,7 +168,9 @@ void KeepProfile(const KernelLaunch& launch, const LaunchStats& stats, std::vect
   profile.op = launch.opType;
   profile.soc = launch.soc;
   profile.blockDim = launch.blockDim;
-  profile.kind = launch.KindOf(0);
+  profile.cores.soc = launch.soc;
+  profile.cores.blockDim = launch.blockDim;
+  profile.cores.group = launch.group;
   profile.tilingKey = launch.tilingKey;
   profile.tiling = launch.tilingText;
   profile.regions = launch.regions;

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/kernel_launch.h"
 #include "timing/profile.h"
 
 namespace aclsim {
@@ -17,7 +18,7 @@ struct Profile {
   std::string op;
   const Soc* soc = nullptr;
   uint32_t blockDim = 0;
-  CoreKind kind = CoreKind::kVector;
+  KernelLaunch cores;  // of it, which kinds the cores are of
   uint64_t tilingKey = 0;
   std::string tiling;
   std::vector<GmRegion> regions;

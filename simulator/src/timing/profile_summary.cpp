@@ -67,13 +67,13 @@ CoreSums SumsOf(const Tape& tape, const CoreTimes& times, uint64_t alignment) {
   return sums;
 }
 
-// JSON behind the rest of a core: the pipes that cube cores alone have, or nothing.
-std::string CubePipesJson(CoreKind kind, const CoreTimes& times) {
+// JSON behind the rest of a core: in a MIX kernel its name, and the pipes that cube cores alone have.
+std::string OwnJson(const KernelLaunch& launch, uint32_t core, const CoreTimes& times) {
   static constexpr std::pair<Pipe, const char*> kKeys[] = {
       {Pipe::kMte1, "mte1"}, {Pipe::kCube, "cube"}, {Pipe::kFix, "fixpipe"}};
-  std::string json;
+  std::string json = launch.Mixed() ? Format(",\"name\":\"%s\"", launch.NameOf(core).c_str()) : "";
   for (const auto& [pipe, key] : kKeys) {
-    if (HasPipe(kind, pipe)) {
+    if (HasPipe(launch.KindOf(core), pipe)) {
       const auto index = static_cast<size_t>(pipe);
       json +=
           Format(",\"%s\":%.1f,\"%sWait\":%.1f", key, times.busy[index], key, times.waited[index]);
@@ -232,7 +232,7 @@ std::string SummaryJson(const Profile& profile) {
         static_cast<unsigned long long>(sums.reads), static_cast<unsigned long long>(sums.writes),
         static_cast<unsigned long long>(sums.blocks),
         static_cast<unsigned long long>(sums.unaligned), tape.steps.size(), tape.queueCycles,
-        tape.coldCycles, CubePipesJson(profile.kind, times).c_str());
+        tape.coldCycles, OwnJson(profile.cores, static_cast<uint32_t>(i), times).c_str());
   }
   std::string instructions;
   for (const auto& [name, row] : InstructionsOf(profile)) {
@@ -271,8 +271,11 @@ std::string SummaryJson(const Profile& profile) {
       static_cast<unsigned long long>(alignment),
       static_cast<unsigned long long>(profile.stats.ubPeakBytes),
       static_cast<unsigned long long>(profile.soc->ubBytes),
-      profile.kind == CoreKind::kCube ? "cube" : "vector", profile.soc->aivCores,
-      profile.soc->aicCores, EvidenceName(DecidingEvidence(grounds, profile.times.end - start)),
+      profile.cores.Mixed()                        ? "mix"
+      : profile.cores.KindOf(0) == CoreKind::kCube ? "cube"
+                                                   : "vector",
+      profile.soc->aivCores, profile.soc->aicCores,
+      EvidenceName(DecidingEvidence(grounds, profile.times.end - start)),
       EvidenceName(chip.evidence), chip.band[0], chip.band[1], chip.band[2],
       profile.uncounted ? "true" : "false", vector > 0 ? rowSums / vector : 0,
       NamesJson(unknown).c_str(), GroundsJson(grounds).c_str(),

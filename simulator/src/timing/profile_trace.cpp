@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // A trace in msopprof's conventions: timelines of cores for Chrome's viewer and Perfetto.
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
 #include <deque>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "findings/finding.h"
@@ -89,6 +92,31 @@ class TraceWriter {
     return args + "}";
   }
 
+  // Pairs of B and E of one lane. A pipe is free before what it has done is complete, so that a flag may be set when the pipe stands
+  // at the next one already: the later pair begins behind the earlier one, where it would begin in it and end with it or behind it.
+  class Pairs {
+   public:
+    std::pair<int64_t, int64_t> Place(const Step& step, int64_t begin, int64_t end) {
+      Pair& last = last_[static_cast<size_t>(step.pipe)];
+      if (last.kind != step.kind && Rounded(begin) >= Rounded(last.begin) &&
+          Rounded(begin) < Rounded(last.end)) {
+        begin = last.end;
+        end = std::max(end, begin + kTicksPerNs);
+      }
+      if (end >= last.end) {
+        last = {step.kind, begin, end};
+      }
+      return {begin, end};
+    }
+
+   private:
+    struct Pair {
+      StepKind kind = StepKind::kScalar;
+      int64_t begin = 0, end = 0;
+    };
+    std::array<Pair, kPipes> last_;
+  };
+
   // An event without its text: a step that loops over single values has millions. Viewers take events in the order of their
   // times, and those of one time in the order of the file.
   struct Mark {
@@ -101,10 +129,21 @@ class TraceWriter {
   };
 
   std::string CoreName(uint32_t core) const {
-    if (profile_.kind == CoreKind::kCube) {
-      return Format("core%u.cubecore0", core);
+    const KernelLaunch& cores = profile_.cores;
+    if (cores.KindOf(core) == CoreKind::kCube) {
+      return Format("core%u.cubecore0", cores.GroupOf(core));
     }
-    return Format("core%u.veccore%u", core / 2, core % 2);
+    return cores.Mixed() ? Format("core%u.veccore%u", cores.GroupOf(core), cores.SubOf(core))
+                         : Format("core%u.veccore%u", core / 2, core % 2);
+  }
+  // Cores of an AI core stand next to each other, its AIC first.
+  uint32_t SortIndex(uint32_t core) const {
+    const KernelLaunch& cores = profile_.cores;
+    if (!cores.Mixed()) {
+      return core / 2 * 3 + 2 + core % 2;
+    }
+    const bool cube = cores.KindOf(core) == CoreKind::kCube;
+    return cores.GroupOf(core) * 3 + (cube ? 1 : 2 + cores.SubOf(core));
   }
 
   void WriteCore(uint32_t core) {
@@ -112,9 +151,10 @@ class TraceWriter {
     const std::string pid = Format("\"%s\"", CoreName(core).c_str());
     Event(Format(
         "{\"name\":\"process_sort_index\",\"ph\":\"M\",\"pid\":%s,\"args\":{\"sort_index\":%u}}",
-        pid.c_str(), core / 2 * 3 + 2 + core % 2));
-    for (size_t pipe = 0; pipe < PipesEnd(profile_.kind); ++pipe) {
-      if (!HasPipe(profile_.kind, static_cast<Pipe>(pipe))) {
+        pid.c_str(), SortIndex(core)));
+    const CoreKind kind = profile_.cores.KindOf(core);
+    for (size_t pipe = 0; pipe < PipesEnd(kind); ++pipe) {
+      if (!HasPipe(kind, static_cast<Pipe>(pipe))) {
         continue;
       }
       const Lane& lane = LaneOf(static_cast<Pipe>(pipe));
@@ -168,11 +208,12 @@ class TraceWriter {
     std::map<uint32_t, std::deque<size_t>>
         arrows;  // by flag: marks of sets that no wait has taken yet
     InTurn lanes;
+    Pairs pairs;
     for (uint32_t i = 0; i < tape.steps.size(); ++i) {
       const Step& step = tape.steps[i];
       if (step.kind == StepKind::kSet) {
-        const int64_t end = std::max(kTicksPerNs, Tick(times.spans[i].end));
-        const int64_t begin = BeginOf(end, end);
+        const int64_t last = std::max(kTicksPerNs, Tick(times.spans[i].end));
+        const auto [begin, end] = pairs.Place(step, BeginOf(last, last), last);
         const uint32_t flag = ++flags_;
         marks.push_back({begin, 0, 'B', i, 0, flag});
         arrows[step.flag].push_back(marks.size());
@@ -185,8 +226,8 @@ class TraceWriter {
       if (step.kind == StepKind::kWait) {
         std::deque<size_t>& waiting = arrows[step.flag];
         const uint32_t flag = waiting.empty() ? ++flags_ : marks[waiting.front()].flag;
-        const int64_t last = std::max(kTicksPerNs, end);
-        const int64_t begin = BeginOf(Tick(span.start), last);
+        const int64_t ends = std::max(kTicksPerNs, end);
+        const auto [begin, last] = pairs.Place(step, BeginOf(Tick(span.start), ends), ends);
         marks.push_back({begin, 0, 'B', i, 0, flag});
         if (!waiting.empty()) {
           Mark& set = marks[waiting.front()];

@@ -10,6 +10,7 @@
 
 #include "engine/dtypes.h"
 #include "engine/flag_numbers.h"
+#include "engine/meeting.h"
 #include "findings/finding.h"
 #include "timing/model.h"
 #include "timing/options.h"
@@ -622,8 +623,11 @@ void TapeObserver::AddFlag(const SyncEvent& event) {
   const bool set = event.kind == SyncEvent::Kind::kSet;
   const StepKind kind = set ? StepKind::kSet : StepKind::kWait;
   if (IsCoreFlag(event.flag)) {
+    // A flag of other senders is another one.
+    constexpr uint32_t kIds = 16, kSenders = 0xFFF;
+    const uint32_t own = event.flag % kIds + std::min(event.number, kSenders) * kIds;
     Push(kind, set ? event.from : Pipe::kScalar, event.name, event.site, scalar_.sync).flag =
-        event.flag;
+        CoreFlag(static_cast<uint16_t>(own));
     Works();
     Rest(Evidence::kAssumed, event.name, set ? 0 : scalar_.meet);
     return;
@@ -657,9 +661,11 @@ void TapeObserver::AddFlag(const SyncEvent& event) {
 void TapeObserver::AddMeeting(const SyncEvent& event) {
   switch (static_cast<CoreMeeting>(event.flag)) {
     case kMetAll: {
-      const double meet = event.number != 0 ? scalar_.meetInGm : scalar_.meet;
-      Push(StepKind::kMeet, Pipe::kScalar, event.name, event.site, scalar_.sync).cycles =
-          static_cast<float>(meet);
+      const bool hard = event.number == 0 || (event.number & Meeting::kNoMemory) != 0;
+      const double meet = hard ? scalar_.meet : scalar_.meetInGm;
+      Step& step = Push(StepKind::kMeet, Pipe::kScalar, event.name, event.site, scalar_.sync);
+      step.cycles = static_cast<float>(meet);
+      step.flag = event.number;
       Rest(Evidence::kAssumed, event.name, meet);
       return;
     }

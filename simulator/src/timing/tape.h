@@ -36,7 +36,7 @@ struct Step {
   bool automatic = false;  // synchronisation that the compiler inserts
   uint16_t name = 0;       // Tape::names
   uint32_t flag =
-      0;  // of kTell and kHear: Tape::told; of kCopy and kScalar: 0, or behind Tape::awaited
+      0;  // of kTell and kHear: Tape::told; of kCopy and kScalar: 0, or behind Tape::awaited; of kMeet: who meets
   uint32_t site = 0;
   uint32_t copy = 0;  // Tape::copies
   float issue = 0;    // cycles of the scalar pipe
