@@ -74,16 +74,19 @@ SharingChoice ChooseSharing(
     return {0, holds.chunkBuffers, 1};
   }
   const ModelCores cores = ModelCoresOf(axes[0].ubBytes);
+  const bool spares = columns && axes[0].elementBytes == kFloatBytes;
+  const double ofFirst = spares ? kOfFirstWithSpares : kOfFirst;
   std::vector<Candidate> candidates;
   double most = 0;
   for (size_t axis = 0; axis < axes.size(); ++axis) {
     for (const Sharing& sharing : kSharings) {
-      const int64_t parts = fewestParts(axis, sharing);
-      if (parts > 0) {
+      const int64_t fewest = fewestParts(axis, sharing);
+      const int64_t enough = Min(kMostParts, fewest + (spares ? fewest / kSpareParts : 0));
+      for (int64_t parts = Max(1, fewest); parts <= enough; ++parts) {
         const double onFirst = Reached(axes[axis], sharing, parts, cores.first);
         const double onSecond = Reached(axes[axis], sharing, parts, cores.second);
         candidates.push_back(
-            {{axis, sharing.chunkBuffers, parts}, onFirst, kOfFirst * onFirst + onSecond});
+            {{axis, sharing.chunkBuffers, parts}, onFirst, ofFirst * onFirst + onSecond});
         most = Max(most, onFirst);
       }
     }
