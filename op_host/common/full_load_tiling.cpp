@@ -181,10 +181,13 @@ class FullLoadPlanner : private RowReducePlanner {
     if (view_.inner == 1 && (view_.reduce > 1 || masked_)) {
       return false;
     }
-    return IsSideBySide() ? Holds(ColumnsBudget(1, TileLanesUp(axis_ * width_)))
+    return IsSideBySide() ? Holds(ColumnsBudget(1, TileLanesUp(SideBySideSlab())))
                           : view_.reduce <= MostColumnLanes() / LeastColumns();
   }
 
+  // SideBySideSlab is how many elements a slab of columns side by side takes: periods, and whole blocks.
+  int64_t Period() const { return rowreduce::PeriodOf(view_.inner); }
+  int64_t SideBySideSlab() const { return AlignUp(AlignUp(Slab(), Period()), blockLanes_); }
   bool InRegisters() const {
     return rowreduce::ColumnsInRegisters(soc_.registers, view_.inner, side_.rows);
   }
@@ -207,12 +210,14 @@ class FullLoadPlanner : private RowReducePlanner {
 
   void PlanColumns() {
     if (IsSideBySide()) {
-      const int64_t slab = axis_ * width_;
+      const int64_t slab = SideBySideSlab();
       int64_t most = Max(1, usable_ / (slab * LaneBytes()));
       while (most > 1 && !Holds(ColumnsBudget(most, TileLanesUp(most * slab)))) {
         --most;
       }
       data_.colTile = view_.inner;
+      data_.sideLanes = Period();
+      data_.sideRows = CeilDiv(Slab(), Period());
       Split(view_.outer);
       const int64_t slabs = UnitsPerTile(UnitsPerCore(), most, slab * bytes_);
       Take(slabs, TileLanesUp(slabs * slab), ColumnsBudget(slabs, TileLanesUp(slabs * slab)));

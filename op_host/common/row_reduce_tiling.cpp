@@ -44,13 +44,13 @@ SideBySide SideBySideOf(const RowReduceCase& wanted) {
   const ReduceView& view = wanted.view;
   const int64_t block = kBlockBytes / wanted.elementBytes;
   const int64_t period = std::lcm(view.inner, block);
-  if (wanted.soc.wholeBlocksOnly || view.inner % block == 0 || period > kSideBySideLanes ||
-      IsTransposed(wanted)) {
+  const bool isLong = period > kSideBySideLanes && view.inner > kSideBySideColumns;
+  if (wanted.soc.wholeBlocksOnly || view.inner % block == 0 || isLong || IsTransposed(wanted)) {
     return {};
   }
   // A row takes as many periods as leave little of the last row empty, preferably whole repeats.
   const int64_t periods = CeilDiv(view.reduce * view.inner, period);
-  const int64_t most = Min(periods, kSideBySideLanes / period);
+  const int64_t most = Min(periods, Max(1, kSideBySideLanes / period));
   const auto wastes = [periods](int64_t inRow) {
     return (CeilDiv(periods, inRow) * inRow - periods) * kSideBySideWaste > periods;
   };

@@ -27,13 +27,15 @@ HOST_AND_DEVICE int64_t PeriodOf(int64_t lanes) {
 }
 
 // FitsStride says whether one instruction reaches rows that start on the same lane of a block: a
-// repeat stride has 8 bits.
-HOST_AND_DEVICE bool FitsStride(int64_t length) { return PeriodOf(length) <= 255 * 8; }
+// repeat stride, in blocks, has 8 bits as the number of repeats has.
+HOST_AND_DEVICE bool FitsStride(int64_t length) {
+  return PeriodOf(length) <= kMaxRepeat * kBlockLanes;
+}
 
 // PartialCount is the number of partial sums of a row (sum_mod64.h): 64, or a larger power of two up to
 // `most` and half of the row.
 HOST_AND_DEVICE int64_t PartialCount(int64_t length, int64_t most) {
-  int64_t partialCount = 64;
+  int64_t partialCount = kRepeatLanes;
   while (partialCount < most && 4 * partialCount <= length) {
     partialCount *= 2;
   }
@@ -42,7 +44,7 @@ HOST_AND_DEVICE int64_t PartialCount(int64_t length, int64_t most) {
 
 // TilePartialCount is the number of partial sums of a row of a tile.
 HOST_AND_DEVICE int64_t TilePartialCount(int64_t length) {
-  return FitsStride(length) ? 64 : PartialCount(length, kTileModulus);
+  return FitsStride(length) ? kRepeatLanes : PartialCount(length, kTileModulus);
 }
 
 // TileShape describes a tile whose operands have room for `lanes` elements each.
@@ -88,7 +90,7 @@ struct RowsUb {
 };
 
 HOST_AND_DEVICE RowsUb RowsUbOf(const TileShape& tile, bool packed) {
-  const bool mod64 = tile.reduce % 8 != 0;
+  const bool mod64 = tile.reduce % kBlockLanes != 0;
   const bool tails = tile.wholeBlocksOnly && tile.reduce * tile.elementBytes % kBlockBytes != 0;
   const int64_t tailBytes = tails ? AlignUp(tile.units, kStreams) * kBlockBytes : 0;
   const int64_t rows = AlignUp(tile.units, tile.wholeBlocksOnly ? kSpreadRows : kStreams);
@@ -123,33 +125,29 @@ HOST_AND_DEVICE UbBuffer MaskUbOf(const TileShape& tile, bool packed) {
 // SideBySideUb is for columns that lie side by side (layout_columns.h).
 struct SideBySideUb {
   UbBuffer sums;     // sums of columns, for each slab a row of them
-  UbBuffer twice;    // a period of sums, two times in a row
-  UbBuffer rotated;  // a period of sums, read from a later lane on
+  UbBuffer periods;  // transposed periods of 16 slabs, or a period two times in a row and rotated
   UbBuffer offsets;  // byte offsets of lanes
 
   template <typename Visit>
   void ForEach(const Visit& visit) const {
     visit("sums of columns", sums);
-    visit("periods", twice);
-    visit("rotated periods", rotated);
+    visit("periods", periods);
     visit("lane offsets", offsets);
   }
 };
 
-// SlabsAtOnce is the number of slabs whose periods one Gather rotates.
-HOST_AND_DEVICE int64_t SlabsAtOnce(int64_t columns, int64_t slabs) {
-  return Max(1, Min(slabs, kSideBySideLanes / PeriodOf(columns)));
-}
-
-// SideBySideUbOf is for `columns` columns that form rows of `width` lanes.
+// SideBySideUbOf is for `columns` columns in tiles of `slabs` slabs. Where cores share an axis, that is 0, and the columns form
+// rows of `width` lanes.
 HOST_AND_DEVICE SideBySideUb SideBySideUbOf(int64_t columns, int64_t width, int64_t slabs) {
+  const int64_t period = PeriodOf(columns);
   SideBySideUb ub;
-  if (columns > 0) {
-    const int64_t bytes = SlabsAtOnce(columns, slabs) * PeriodOf(columns) * kFloatBytes;
-    ub.sums = Buffer(slabs * width * kFloatBytes);
-    ub.twice = Buffer(2 * bytes);
-    ub.rotated = Buffer(bytes);
-    ub.offsets = Buffer(bytes);
+  if (slabs == 0) {
+    ub.sums = Buffer(width * kFloatBytes);
+    ub.periods = Buffer(3 * period * kFloatBytes);
+    ub.offsets = Buffer(period * kFloatBytes);
+  } else {
+    ub.sums = Buffer(slabs * (period + kScaledLanes) * kFloatBytes);
+    ub.periods = Buffer(period > columns ? Max(period, kStreams) * kStreams * kFloatBytes : 0);
   }
   return ub;
 }
@@ -252,8 +250,8 @@ HOST_AND_DEVICE SharedUb SharedUbOf(const SharedShape& shape) {
   }
   if (shape.chunk > 0) {
     ub.partials = Buffer(PartialCount(shape.chunk, kChunkModulus) * kFloatBytes);
-    ub.twice = Buffer(3 * 64 * kFloatBytes);
-    ub.offsets = Buffer(64 * kFloatBytes);
+    ub.twice = Buffer(3 * kRepeatLanes * kFloatBytes);
+    ub.offsets = Buffer(kRepeatLanes * kFloatBytes);
     ub.first = Buffer(kStreams * kFloatBytes);
   } else if (shape.elementBytes == kFloatBytes && !shape.inRegisters) {
     ub.half = Buffer((shape.lanes / 2 + Max(kWorkApart, shape.sumLanes)) * kFloatBytes);

@@ -51,7 +51,7 @@ class SharedAxisPlanner : private RowReducePlanner {
     return WithSideBySide(
         BudgetOf(rowreduce::SharedUbOf({lanes, bytes_, chunkBuffers_, packed_ ? chunk : 0,
                                         SumLanes(), parts, ar_, shared, inRegisters_})),
-        1);
+        0);
   }
 
   // Ends is the room of a packed chunk beside its own lanes: it may begin and end within a block,
@@ -62,9 +62,9 @@ class SharedAxisPlanner : private RowReducePlanner {
   int64_t MostLanes(int64_t parts) const {
     rowreduce::SharedShape shape{0,     bytes_, chunkBuffers_, packed_ ? usable_ : 0, SumLanes(),
                                  parts, ar_,    canWait_,      inRegisters_};
-    const UbBudget sharedBudget = WithSideBySide(BudgetOf(SharedUbOf(shape)), 1);
+    const UbBudget sharedBudget = WithSideBySide(BudgetOf(SharedUbOf(shape)), 0);
     shape.shared = false;
-    const UbBudget aloneBudget = WithSideBySide(BudgetOf(SharedUbOf(shape)), 1);
+    const UbBudget aloneBudget = WithSideBySide(BudgetOf(SharedUbOf(shape)), 0);
     const int64_t fixed = static_cast<int64_t>(Max(sharedBudget.Total(), aloneBudget.Total()));
     const bool half = bytes_ == kFloatBytes && !inRegisters_ && !packed_;
     const int64_t work = bytes_ < kFloatBytes && !inRegisters_ ? 2 * kFloatBytes

@@ -41,10 +41,13 @@ constexpr uint32_t kPartCycles = 16;
 constexpr uint32_t kFewSlabs = 8;
 
 // --- Layouts ------------------------------------------------------------------------------------------------------ model
-// Columns side by side form rows of at most kSideBySideLanes lanes, of which at most one in
-// kSideBySideWaste is padding.
+// Columns lie side by side where a period of them has at most kSideBySideLanes lanes, or where there are at most
+// kSideBySideColumns. Where cores share an axis, a row has as many periods as fit into kSideBySideLanes, and at most one lane
+// in kSideBySideWaste is padding. A tile of slabs is scaled kScaledLanes lanes at a time.
 constexpr int64_t kSideBySideLanes = 512;
 constexpr int64_t kSideBySideWaste = 16;
+constexpr int64_t kSideBySideColumns = 39;
+constexpr int64_t kScaledLanes = 256;
 // Rows of up to kFlatRowBytes bytes lie flat in registers. Columns are added up in registers from
 // kRegisterColumns on.
 constexpr int64_t kFlatRowBytes = 128;

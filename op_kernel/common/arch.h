@@ -58,7 +58,7 @@ __aicore__ inline uint32_t WholeBlocks(uint32_t length) {
 // Bits8 is for repeats and repeat strides, which have 8 bits. What a function does not bound
 // itself, the tiling does; a debug build on the CPU stops where neither has.
 __aicore__ inline uint8_t Bits8(uint32_t value) {
-  ASCENDC_ASSERT((value <= 255), {
+  ASCENDC_ASSERT((value <= kMaxRepeat), {
     KERNEL_LOG(KERNEL_ERROR, "%u does not fit the 8 bits of an instruction's repeat", value);
   });
   return static_cast<uint8_t>(value);

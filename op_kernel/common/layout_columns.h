@@ -20,98 +20,137 @@
 namespace rowreduce {
 
 // Columns that are no whole blocks lie side by side in UB as they do in GM. Copied row by row, a slab [R, B] of them would
-// cost GM a request and UB a block for a few bytes, so a slab is one copy, seen as rows of `width` lanes: a multiple
-// of B and of a block. Lanes b, B + b, 2 B + b ... of such a row are column b.
+// cost GM a request and UB a block for a few bytes, so a slab is one copy, seen as periods: the fewest lanes that B and a
+// block of fp32 divide. Lanes b, B + b, 2 B + b ... of a period are column b.
 //
 //   GM       | B columns | B columns | ..                      R times
-//   UB       | B | B | B | .. | B |                            a row of `width` lanes
-//            | B | B | B | .. | B |
-//   period   the fewest lanes that B and a block of fp32 divide: rows are added up to one period
-//   rotated  the period from its middle on is added to it, from a quarter of it on, and so on down to B lanes
+//   UB       | B | B | B | .. | B |                            a period
+//            | B | B | B | .. | B |                            the next one
+//   sums     | B | B | B | .. | B | B | ..                     of a slab, for as many lanes as are scaled at once
 //
-// Every lane then has the sum of its column, in one order of additions: both halves of a rotated period add the same pairs.
+// Periods are added up to one. Every lane of it then becomes the sum of its column: lanes half of a period apart are
+// added, then those a quarter apart, and so on down to B lanes. Where cores share an axis, a row is several periods.
+//
 // Lane is float. It is a parameter so that SoCs without Gather never compile this.
 template <typename Lane>
 class SideBySide {
  public:
-  // `width` is the number of lanes of a row, `slabs` the most slabs of a tile.
+  // `slabs` is the most slabs of a tile. It is 0 where cores share an axis, in rows of `width` lanes.
   __aicore__ inline void Init(TPipe* pipe, uint32_t columns, uint32_t width, uint32_t slabs) {
     const SideBySideUb ub = SideBySideUbOf(columns, width, slabs);
     columns_ = columns;
     period_ = static_cast<uint32_t>(PeriodOf(columns));
-    width_ = width;
-    group_ = static_cast<uint32_t>(SlabsAtOnce(columns, slabs));
+    width_ = slabs > 0 ? period_ + static_cast<uint32_t>(kScaledLanes) : width;
+    transposes_ = slabs > 0;
     pipe->InitBuffer(sums_, ub.sums.bytes);
-    pipe->InitBuffer(twice_, ub.twice.bytes);
-    pipe->InitBuffer(rotated_, ub.rotated.bytes);
-    pipe->InitBuffer(offsets_, ub.offsets.bytes);
-    const uint32_t lanes = group_ * period_;
-    const LocalTensor<int32_t> offsets = offsets_.Get<int32_t>();
-    for (uint32_t u = 0; u < group_; ++u) {
-      AscendC::CreateVecIndex(offsets[u * period_], static_cast<int32_t>(2 * u * period_), period_);
+    if (ub.periods.bytes > 0) {
+      pipe->InitBuffer(periods_, ub.periods.bytes);
     }
-    PipeBarrier<PIPE_V>();
-    AscendC::Muls(offsets, offsets, static_cast<int32_t>(sizeof(Lane)),
-                  static_cast<int32_t>(lanes));
-    PipeBarrier<PIPE_V>();
+    if (!transposes_) {
+      pipe->InitBuffer(offsets_, ub.offsets.bytes);
+      const LocalTensor<int32_t> offsets = offsets_.template Get<int32_t>();
+      AscendC::CreateVecIndex(offsets, 0, period_);
+      PipeBarrier<PIPE_V>();
+      AscendC::Muls(offsets, offsets, static_cast<int32_t>(sizeof(Lane)),
+                    static_cast<int32_t>(period_));
+      PipeBarrier<PIPE_V>();
+    }
   }
 
   __aicore__ inline uint32_t Period() const { return period_; }
 
-  // Returns rows of `width` lanes in which each lane has the sum of its column, from the sums over
-  // a period.
-  __aicore__ inline Matrix ForRow(const Matrix& sums, uint32_t units) {
+  // Returns rows in which each lane has the sum of its column, one for each slab, from the sums over a period.
+  __aicore__ inline Matrix ForRow(const Matrix& sums, uint32_t slabs) {
     const LocalTensor<Lane> all = sums_.template Get<Lane>();
-    for (uint32_t u = 0; u < units; u += group_) {
-      const uint32_t count = Min(group_, units - u);
-      const Matrix rotated = Rotate({sums.lanes[u * sums.pitch], sums.pitch, period_}, count);
+    for (uint32_t u = 0; u < slabs; u += kStreams) {
+      const uint32_t count = Min(kStreams, slabs - u);
       const LocalTensor<Lane> rows = all[u * width_];
-      CopyRows(rows, width_, rotated.lanes, rotated.pitch, period_, count);
-      for (uint32_t done = period_; done < width_; done *= 2) {
+      const LocalTensor<Lane> periods = sums.lanes[u * sums.pitch];
+      uint32_t done = period_;
+      if (period_ == columns_) {
+        CopyRows(rows, periods, sums.pitch, period_, count);
+      } else if (transposes_) {
+        done = Transpose(rows, periods, sums.pitch, count);
+      } else {
+        Rotate(rows, periods);
+      }
+      for (; done < width_; done *= 2) {
         PipeBarrier<PIPE_V>();
-        CopyRows(rows[done], width_, rows, width_, Min(done, width_ - done), count);
+        CopyRows(rows[done], rows, width_, Min(done, width_ - done), count);
       }
       PipeBarrier<PIPE_V>();
     }
     return Matrix{all, width_, width_};
   }
 
+  // y[u, :] *= the sums of slab u, kScaledLanes lanes at a time: such a piece of a slab starts on a lane of a period that is a
+  // multiple of a block, and the sums of a slab go on behind their period as far as a piece does.
+  __aicore__ inline void Scale(const LocalTensor<Lane>& y, uint32_t slab, const Matrix& sums,
+                               uint32_t slabs) const {
+    constexpr uint32_t kMost = static_cast<uint32_t>(kScaledLanes);
+    for (uint32_t u = 0; u < slabs; ++u) {
+      for (uint32_t c = 0; c < slab; c += kMost) {
+        const LocalTensor<Lane> piece = y[u * slab + c];
+        AscendC::Mul(piece, piece, sums.lanes[u * sums.pitch + c % period_],
+                     static_cast<int32_t>(Min(kMost, slab - c)));
+      }
+    }
+  }
+
  private:
-  __aicore__ inline static void CopyRows(const LocalTensor<Lane>& dst, uint32_t dstPitch,
-                                         const LocalTensor<Lane>& src, uint32_t srcPitch,
-                                         uint32_t lanes, uint32_t rows) {
+  __aicore__ inline void CopyRows(const LocalTensor<Lane>& dst, const LocalTensor<Lane>& src,
+                                  uint32_t srcPitch, uint32_t lanes, uint32_t rows) const {
     AscendC::DataCopy(dst, src,
                       AscendC::DataCopyParams(
                           static_cast<uint16_t>(rows), static_cast<uint16_t>(lanes / kBlockLanes),
                           static_cast<uint16_t>((srcPitch - lanes) / kBlockLanes),
-                          static_cast<uint16_t>((dstPitch - lanes) / kBlockLanes)));
+                          static_cast<uint16_t>((width_ - lanes) / kBlockLanes)));
   }
 
-  // A period is rotated by reading it from a later lane on, where it lies twice.
-  __aicore__ inline Matrix Rotate(Matrix sums, uint32_t units) {
-    const LocalTensor<Lane> twice = twice_.template Get<Lane>();
-    const LocalTensor<Lane> rotated = rotated_.template Get<Lane>();
-    for (uint32_t by = period_ / 2; by >= columns_; by /= 2) {
-      CopyRows(twice, 2 * period_, sums.lanes, sums.pitch, period_, units);
-      CopyRows(twice[period_], 2 * period_, sums.lanes, sums.pitch, period_, units);
+  // Transpose takes the periods of at most 16 slabs at once: their lanes become positions, each of which is whole blocks.
+  // Returns how many lanes of `rows` have their sums then.
+  __aicore__ inline uint32_t Transpose(const LocalTensor<Lane>& rows,
+                                       const LocalTensor<Lane>& periods, uint32_t pitch,
+                                       uint32_t slabs) {
+    const LocalTensor<Lane> positions = periods_.template Get<Lane>();
+    StreamsToLanes(positions, periods, period_, pitch, slabs);
+    PipeBarrier<PIPE_V>();
+    for (uint32_t half = period_ / 2; half >= columns_; half /= 2) {
+      AscendC::Add(positions, positions, positions[half * kStreams],
+                   static_cast<int32_t>(half * kStreams));
       PipeBarrier<PIPE_V>();
-      AscendC::Gather(rotated, twice, offsets_.Get<uint32_t>(),
-                      by * static_cast<uint32_t>(sizeof(Lane)), units * period_);
-      PipeBarrier<PIPE_V>();
-      ForRows<Op::kAdd>(rotated, period_, rotated, period_, twice, 2 * period_, units, period_);
-      PipeBarrier<PIPE_V>();
-      sums = Matrix{rotated, period_, period_};
     }
-    return sums;
+    const uint32_t filled = Max(period_, kStreams);  // a row is 16 lanes or more
+    for (uint32_t done = columns_; done < filled; done *= 2) {
+      AscendC::DataCopy(positions[done * kStreams], positions, done * kStreams);
+      PipeBarrier<PIPE_V>();
+    }
+    LanesToStreams(rows, positions, filled, width_, slabs);
+    return filled;
+  }
+
+  // Rotate takes the period of one slab, and less of UB: it reads the period from a later lane on, where it lies twice.
+  __aicore__ inline void Rotate(const LocalTensor<Lane>& row, const LocalTensor<Lane>& period) {
+    const LocalTensor<Lane> twice = periods_.template Get<Lane>();
+    const LocalTensor<Lane> rotated = twice[2 * period_];
+    AscendC::DataCopy(twice, period, period_);
+    for (uint32_t by = period_ / 2; by >= columns_; by /= 2) {
+      AscendC::DataCopy(twice[period_], by == period_ / 2 ? period : twice, period_);
+      PipeBarrier<PIPE_V>();
+      AscendC::Gather(rotated, twice, offsets_.template Get<uint32_t>(),
+                      by * static_cast<uint32_t>(sizeof(Lane)), period_);
+      PipeBarrier<PIPE_V>();
+      AscendC::Add(by / 2 >= columns_ ? twice : row, rotated, twice, static_cast<int32_t>(period_));
+      PipeBarrier<PIPE_V>();
+    }
   }
 
   uint32_t columns_;
   uint32_t period_;
   uint32_t width_;
-  uint32_t group_;  // slabs that are rotated at once
+  bool transposes_;
   TBuf<TPosition::VECCALC> sums_;
-  TBuf<TPosition::VECCALC> twice_;
-  TBuf<TPosition::VECCALC> rotated_;
+  TBuf<TPosition::VECCALC> periods_;  // transposed, or two times in a row and rotated
   TBuf<TPosition::VECCALC> offsets_;  // byte offsets of the lanes of a Gather
 };
 
@@ -139,7 +178,7 @@ class Columns {
       if (sideBySide_) {
         side_.Init(pipe, static_cast<uint32_t>(t_.inner), static_cast<uint32_t>(t_.sideLanes),
                    static_cast<uint32_t>(t_.tileUnits));
-        if (rows_ * static_cast<uint64_t>(t_.sideLanes) > slab_) {
+        if (PitchOfSlab() > WholeBlocks<T>(static_cast<uint32_t>(slab_))) {
           loop.ZeroInputs(static_cast<uint32_t>(2 * t_.tileLanes * sizeof(T)));
         }
       }
@@ -193,7 +232,7 @@ class Columns {
         ZeroColumns(f[from], slab, slab - from, tile.units);
         PipeBarrier<PIPE_V>();
         const uint32_t period = side_.Period();
-        return side_.ForRow(AddHalves(f, slab, slab, period, period, tile.units, scratch),
+        return side_.ForRow(AddHalves(f, slab, rows_ * period, period, period, tile.units, scratch),
                             tile.units);
       }
     }
@@ -203,7 +242,14 @@ class Columns {
 
   __aicore__ inline void Scale(const LocalTensor<float>& y, const Matrix& sums,
                                const Tile& tile) const {
-    ScaleSlabs(y, rows_, Count(tile) / tile.units / rows_, sums, tile.units);
+    const uint32_t slab = Count(tile) / tile.units;
+    if constexpr (!kWholeBlocksOnly) {
+      if (sideBySide_) {
+        side_.Scale(y, slab, sums, tile.units);
+        return;
+      }
+    }
+    ScaleSlabs(y, rows_, slab / rows_, sums, tile.units);
   }
 
   __aicore__ inline void Finish(const LocalTensor<T>&, const Tile&, const Pair&) {}
@@ -228,11 +274,16 @@ class Columns {
     return static_cast<uint64_t>(t.colTiles == 1 ? TilesOfCore(t).last * slab : t.outer * slab);
   }
 
+  // PitchOfSlab is how far apart slabs are whose columns lie side by side.
+  __aicore__ inline uint32_t PitchOfSlab() const {
+    return WholeBlocks<T>(rows_ * static_cast<uint32_t>(t_.sideLanes));
+  }
+
   __aicore__ inline Place PlaceOf(const Tile& tile) const {
     const uint64_t inner = static_cast<uint64_t>(t_.inner);
     if (sideBySide_) {
       return Place{tile.unit * slab_, Rows{tile.units, static_cast<uint32_t>(slab_), slab_},
-                   rows_ * static_cast<uint32_t>(t_.sideLanes)};
+                   PitchOfSlab()};
     }
     const uint32_t rows = tile.units * rows_;
     if (t_.colTiles == 1) {

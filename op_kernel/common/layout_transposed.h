@@ -234,15 +234,15 @@ class Transposed {
       TransposeByWords<true>(y, in, length, f);
       TransposeByWords<true>(f, in[lanes_], length, in);
     } else if constexpr (kFp32) {
-      StreamsToLanes(y, in, length);
-      StreamsToLanes(f, in[lanes_], length);
+      StreamsToLanes(y, in, length, length);
+      StreamsToLanes(f, in[lanes_], length, length);
       PipeBarrier<PIPE_V>();
     } else {
       const LocalTensor<T> narrow = f.template ReinterpretCast<T>();
       StreamsToLanes(narrow.template ReinterpretCast<half>(), in.template ReinterpretCast<half>(),
-                     length);
+                     length, length);
       StreamsToLanes(out.template ReinterpretCast<half>(),
-                     in[lanes_].template ReinterpretCast<half>(), length);
+                     in[lanes_].template ReinterpretCast<half>(), length, length);
       PipeBarrier<PIPE_V>();
       AscendC::Cast(y, narrow, RoundMode::CAST_NONE, kStreams * length);
       PipeBarrier<PIPE_V>();
@@ -257,13 +257,13 @@ class Transposed {
     if constexpr (kByWords) {
       TransposeByWords<false>(pair.y, out, length, pair.f);
     } else if constexpr (kFp32) {
-      LanesToStreams(out, pair.y, length);
+      LanesToStreams(out, pair.y, length, length);
     } else {
       const LocalTensor<T> narrow = pair.f.template ReinterpretCast<T>();
       AscendC::Cast(narrow, pair.y, kToNearestEven, kStreams * length);
       PipeBarrier<PIPE_V>();
       LanesToStreams(out.template ReinterpretCast<half>(), narrow.template ReinterpretCast<half>(),
-                     length);
+                     length, length);
     }
   }
 

@@ -144,7 +144,7 @@ __aicore__ inline void MakeTails(const LocalTensor<T>& tails, const LocalTensor<
   const LocalTensor<half> from = rows.template ReinterpretCast<half>();
   const LocalTensor<half> between = spare.ReinterpretCast<half>();
   const LocalTensor<half> to = tails.template ReinterpretCast<half>();
-  const uint32_t rowBlocks = pitch * static_cast<uint32_t>(sizeof(T)) / 32;
+  const uint32_t rowBlocks = pitch * static_cast<uint32_t>(sizeof(T)) / kBlockBytes;
   // The first word of a tail.
   const uint32_t start = length * static_cast<uint32_t>(sizeof(T) / 2) - kWords;
   WordBlocks b;

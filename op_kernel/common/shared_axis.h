@@ -55,7 +55,7 @@ class Shared {
     buffers_.Init(pipe, ub.in.bytes);
     if constexpr (kSides) {
       if (pieces_.sideBySide) {
-        side_.Init(pipe, static_cast<uint32_t>(t.inner), static_cast<uint32_t>(t.sideLanes), 1);
+        side_.Init(pipe, static_cast<uint32_t>(t.inner), static_cast<uint32_t>(t.sideLanes), 0);
       }
     }
     pipe->InitBuffer(part_, ub.part.bytes);

@@ -205,7 +205,7 @@ class Mod64Rows {
       AscendC::Add(lasts, transposed, transposed[kBlockLanes], kLanes);
       return lasts;
     }
-    BlocksToLanes(transposed, lanes, pitch, rows);
+    StreamsToLanes(transposed, lanes, kBlockLanes, pitch, rows);
     PipeBarrier<PIPE_V>();
     AscendC::Add(transposed, transposed, transposed[4 * kStreams], kLanes);
     PipeBarrier<PIPE_V>();

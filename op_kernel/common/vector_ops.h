@@ -204,16 +204,18 @@ __aicore__ inline void ZeroColumns(const LocalTensor<float>& a, uint32_t pitch, 
 // TransDataTo5HD in the form that takes addresses. (CANN's CPU debug check of the form with tensors
 // wants a whole repeat stride behind the last repeat.)
 
-// positions[16 p + i] = streams[i * length + p]
+// positions[16 p + i] = streams[i * pitch + p] for `length` positions, which are whole blocks of a stream. Where there are
+// fewer than 16 streams, the last one stands for those that are missing.
 template <typename B>
 __aicore__ inline void StreamsToLanes(const LocalTensor<B>& positions,
-                                      const LocalTensor<B>& streams, uint32_t length) {
+                                      const LocalTensor<B>& streams, uint32_t length,
+                                      uint32_t pitch, uint32_t count = kStreams) {
   constexpr uint32_t kElements = kBlockBytes / sizeof(B);
   uint64_t to[kStreams];
   uint64_t from[kStreams];
   for (uint32_t i = 0; i < kStreams; ++i) {
     to[i] = AddressOf(positions[i * kElements]);
-    from[i] = AddressOf(streams[i * length]);
+    from[i] = AddressOf(streams[Min(i, count - 1) * pitch]);
   }
   const uint32_t repeats = length / kElements;
   const bool one = repeats == 1;  // strides would shift the start of a single repeat
@@ -238,54 +240,43 @@ __aicore__ inline void BlocksToLanes(const LocalTensor<float>& lanes,
       to, from, AscendC::TransDataTo5HDParams(false, false, Bits8(groups), apart, apart));
 }
 
-// This form takes the first blocks of at most 16 rows.
-__aicore__ inline void BlocksToLanes(const LocalTensor<float>& lanes,
-                                     const LocalTensor<float>& rows, uint32_t pitch,
-                                     uint32_t count) {
-  uint64_t to[kStreams];
-  uint64_t from[kStreams];
-  for (uint32_t i = 0; i < kStreams; ++i) {
-    to[i] = AddressOf(lanes[i * kBlockLanes]);
-    from[i] = AddressOf(rows[Min(i, count - 1) * pitch]);
-  }
-  AscendC::TransDataTo5HD<float>(to, from, AscendC::TransDataTo5HDParams(false, false, 1, 0, 0));
-}
-
-// streams[i * length + p] = positions[16 p + i] for 16 * repeats positions. One instruction makes as many streams as a
-// block has elements.
+// GroupsToStreams is the way back, for `groups` groups of 16 positions. One instruction makes as many streams as a block has
+// elements.
 template <typename B>
-__aicore__ inline void LanesToStreams(const LocalTensor<B>& streams,
-                                      const LocalTensor<B>& positions, uint32_t length,
-                                      uint32_t repeats) {
+__aicore__ inline void GroupsToStreams(const LocalTensor<B>& streams,
+                                       const LocalTensor<B>& positions, uint32_t groups,
+                                       uint32_t pitch, uint32_t count) {
   constexpr uint32_t kElements = kBlockBytes / sizeof(B);
   // Blocks of a position, and of 16 elements of a stream.
   constexpr uint32_t kBlocks = kStreams / kElements;
-  const bool one = repeats == 1;
-  for (uint32_t block = 0; block < kBlocks; ++block) {
+  const bool one = groups == 1;
+  for (uint32_t first = 0; first < count; first += kElements) {
     uint64_t to[kStreams];
     uint64_t from[kStreams];
     for (uint32_t i = 0; i < kStreams; ++i) {
-      const uint32_t stream = block * kElements + i / kBlocks;
-      to[i] = AddressOf(streams[stream * length + i % kBlocks * kElements]);
-      from[i] = AddressOf(positions[i * kStreams + block * kElements]);
+      const uint32_t stream = Min(first + i / kBlocks, count - 1);
+      to[i] = AddressOf(streams[stream * pitch + i % kBlocks * kElements]);
+      from[i] = AddressOf(positions[i * kStreams + first]);
     }
     AscendC::TransDataTo5HD<B>(
         to, from,
-        AscendC::TransDataTo5HDParams(false, false, Bits8(repeats),
+        AscendC::TransDataTo5HDParams(false, false, Bits8(groups),
                                       static_cast<uint16_t>(one ? 0 : kBlocks),
                                       static_cast<uint16_t>(one ? 0 : kStreams * kBlocks)));
   }
 }
 
-// This form takes all positions of the streams.
+// streams[i * pitch + p] = positions[16 p + i] for `length` positions, 16 or more. Where there are fewer than 16 streams, the
+// positions of the last one and of those that are missing hold the same.
 template <typename B>
 __aicore__ inline void LanesToStreams(const LocalTensor<B>& streams,
-                                      const LocalTensor<B>& positions, uint32_t length) {
-  LanesToStreams(streams, positions, length, length / kStreams);
+                                      const LocalTensor<B>& positions, uint32_t length,
+                                      uint32_t pitch, uint32_t count = kStreams) {
+  GroupsToStreams(streams, positions, length / kStreams, pitch, count);
   if (length % kStreams != 0) {  // the last 16 positions, some of them once more
     const uint32_t last = length - kStreams;
     PipeBarrier<PIPE_V>();
-    LanesToStreams(streams[last], positions[last * kStreams], length, 1);
+    GroupsToStreams(streams[last], positions[last * kStreams], 1, pitch, count);
   }
 }
 

@@ -357,15 +357,20 @@ def check_limits(
         assert p.colTiles == 1 or p.colTile % (32 // size) == 0
         assert p.colTiles == 1 or p.tileUnits == 1
         rows = p.axis() if p.path == COLUMNS else p.chunk
-        assert p.tileUnits * rows * (p.sideLanes or pad(p.colTile, size)) <= p.tileLanes
+        unit = pad(rows * p.sideLanes, size) if p.sideRows else rows * pad(p.colTile, size)
+        assert p.tileUnits * unit <= p.tileLanes
         assert p.tileUnits * rows <= 4095  # blocks of one copy
     if p.sideRows:
-        # Rows of whole periods; what the last has not is little of the slab.
+        # Rows are whole periods; what the last has not is little of the slab.
         missing = p.sideRows * p.sideLanes - p.slab()
+        period = math.lcm(p.inner, 8 if p.path == COLUMNS else 32 // size)
         assert p.colTiles == 1 and p.path in (COLUMNS, SHARED_COLUMNS)
-        assert p.sideLanes % p.inner == 0 and p.sideLanes * size % 32 == 0 and p.sideLanes <= 512
-        assert 0 <= missing < p.sideLanes and p.inner * size % 32
-        assert missing <= math.lcm(p.inner, 32 // size) + p.slab() // 16 + 1
+        assert p.sideLanes % period == 0 and 0 <= missing < p.sideLanes and p.inner * size % 32
+        if p.path == COLUMNS:
+            assert p.sideLanes == period <= 512
+        else:
+            assert p.sideLanes <= (624 if p.inner < 40 else 512)
+            assert missing <= period + p.slab() // 16 + 1
 
 
 @pytest.mark.parametrize("most", [50, 5000, 10**6])
