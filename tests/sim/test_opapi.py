@@ -311,6 +311,29 @@ def test_cat(opapi: OpApi, dim: int) -> None:
     same(read(), want)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float16", "int64", "bool"])
+@pytest.mark.parametrize("pad", [[], [1, 2], [-1, 2], [0, 0, 3, 1], [1, -2, -1, 2, 1, 0], [-4, 0]])
+def test_pads(opapi: OpApi, pad: list[int], dtype: str) -> None:
+    """Each pair from the last dim on; negative numbers take elements away."""
+    rng = np.random.default_rng(7)
+    x = rng.integers(0, 9, (2, 3, 4)).astype(dtype)
+    want = x
+    for i in range(0, len(pad), 2):
+        axis = x.ndim - 1 - i // 2
+        widths = [(0, 0)] * x.ndim
+        widths[axis] = (max(pad[i], 0), max(pad[i + 1], 0))
+        kept = slice(max(-pad[i], 0), x.shape[axis] - max(-pad[i + 1], 0))
+        want = np.pad(
+            want[(slice(None),) * axis + (kept,)], widths, constant_values=np.asarray(1, dtype)
+        )
+    out, read = opapi.strided(np.zeros(want.shape, dtype), rng)
+    numbers = opapi.ints(pad)
+    opapi.run(
+        "aclnnConstantPadNd", opapi.strided(x, rng)[0], numbers, opapi.scalar(1, "int64"), out
+    )
+    same(read(), want)
+
+
 # --- comparisons and logic ---
 
 RELATIONS: dict[str, Callable[[Any, Any], Any]] = {
@@ -489,6 +512,8 @@ def test_arguments_of_every_function(opapi: OpApi, function: Any) -> None:
     def argument(kind: str, name: str, shape: Sequence[int], format_: int = 2) -> Any:
         if kind.endswith("Scalar*"):
             return opapi.scalar(1 if name != "end" else 3, "int64")
+        if kind.endswith("IntArray*"):
+            return opapi.ints([0, 0])
         if kind in ("int64_t", "const aclDataType"):
             return c.c_int64(0)
         dtype = np.dtype(
@@ -565,6 +590,21 @@ def test_shapes_and_dtypes_that_do_not_fit(opapi: OpApi) -> None:
             "Cat",
             "out: got shape [2, 3], want 1 along dim 0",
             (pair(tensor([1, 3])), c.c_int64(0), many),
+        ),
+        (
+            "ConstantPadNd",
+            "pad: got 6 numbers, want two for each dim",
+            (many, opapi.ints([1] * 6), one, many),
+        ),
+        (
+            "ConstantPadNd",
+            "out: got shape [2, 3], want shape [2, 5]",
+            (many, opapi.ints([1, 1]), one, many),
+        ),
+        (
+            "ConstantPadNd",
+            "out: got dtype DT_INT32, want dtype DT_FLOAT",
+            (many, opapi.ints([]), one, tensor([2, 3], "int32")),
         ),
         ("Complex", "out: got dtype DT_FLOAT", (many, many, many)),
         (

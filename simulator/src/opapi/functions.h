@@ -14,6 +14,8 @@ aclnnStatus Fill(const aclTensor* self, const aclScalar* value, aclOpExecutor* e
 aclnnStatus Fill(const aclTensor* self, const aclTensor* value, aclOpExecutor* executor);
 aclnnStatus Cat(const aclTensorList* tensors, int64_t dim, const aclTensor* out,
                 aclOpExecutor* executor);
+aclnnStatus Pad(const aclTensor* self, const aclIntArray* pad, const aclScalar* value,
+                const aclTensor* out, aclOpExecutor* executor);
 aclnnStatus Arange(const aclScalar* start, const aclScalar* end, const aclScalar* step,
                    const aclTensor* out, aclOpExecutor* executor);
 aclnnStatus Complex(const aclTensor* real, const aclTensor* imag, const aclTensor* out,

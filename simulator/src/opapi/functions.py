@@ -83,6 +83,12 @@ FUNCTIONS = [
         "Cat", "cat", f"const aclTensorList* tensors, int64_t dim, {_OUT}", "Cat(tensors, dim, out"
     ),
     Function(
+        "ConstantPadNd",
+        "constant_pad_nd",
+        f"{_SELF}, const aclIntArray* pad, const aclScalar* value, {_OUT}",
+        "Pad(self, pad, value, out",
+    ),
+    Function(
         "Complex",
         "complex",
         f"const aclTensor* real, const aclTensor* imag, {_OUT}",

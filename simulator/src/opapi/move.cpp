@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions that move, convert and fill: Copy, Cast, Fill, Cat.
+// Functions that move, convert and fill: Copy, Cast, Fill, Cat, Pad.
+#include <algorithm>
+#include <vector>
+
 #include "aclnn_kernels/cast.h"
 #include "opapi/functions.h"
 #include "opbase/l0_common.h"
@@ -126,6 +129,48 @@ aclnnStatus Cat(const aclTensorList* tensors, int64_t dim, const aclTensor* out,
                       ", which is what the tensors have together");
   }
   return ACLNN_SUCCESS;
+}
+
+aclnnStatus Pad(const aclTensor* self, const aclIntArray* pad, const aclScalar* value,
+                const aclTensor* out, aclOpExecutor* executor) {
+  const op::Shape& from = self->GetViewShape();
+  const size_t rank = from.GetDimNum();
+  if (pad->Size() % 2 != 0 || pad->Size() > 2 * rank) {
+    return Refuse("pad", std::to_string(pad->Size()) + " numbers",
+                  "two for each dim from the last, of self's " + std::to_string(rank));
+  }
+  if (self->GetDataType() != out->GetDataType()) {
+    return Refuse(executor, out, TypeText(out->GetDataType()), TypeText(self->GetDataType()));
+  }
+  op::Shape want = from;
+  op::Shape kept = from;
+  int64_t source = self->GetViewOffset();
+  int64_t target = out->GetViewOffset();
+  std::vector<int64_t> begin(rank);
+  for (size_t i = 0; i < pad->Size() / 2; ++i) {
+    const size_t dim = rank - 1 - i;
+    const int64_t before = (*pad)[2 * i];
+    const int64_t after = (*pad)[2 * i + 1];
+    want.SetDim(dim, from[dim] + before + after);
+    // A negative number takes elements away.
+    kept.SetDim(dim,
+                std::max<int64_t>(
+                    from[dim] + std::min<int64_t>(before, 0) + std::min<int64_t>(after, 0), 0));
+    source += std::max<int64_t>(-before, 0) * self->GetViewStrides()[dim];
+    begin[dim] = std::max<int64_t>(before, 0);
+  }
+  if (out->GetViewShape() != want) {
+    return Refuse(executor, out, ShapeText(out->GetViewShape()), ShapeText(want));
+  }
+  const aclnnStatus status = Fill(out, value, executor);
+  if (status != ACLNN_SUCCESS || kept.GetShapeSize() == 0) return status;
+  for (size_t dim = 0; dim < rank; ++dim) target += begin[dim] * out->GetViewStrides()[dim];
+  const aclTensor* part =
+      executor->CreateView(self, kept, self->GetStorageShape(), self->GetViewStrides(), source);
+  const aclTensor* place =
+      executor->CreateView(out, kept, out->GetStorageShape(), out->GetViewStrides(), target);
+  return part == nullptr || place == nullptr ? ACLNN_ERR_INNER_NULLPTR
+                                             : CopyInto(part, place, executor);
 }
 
 }  // namespace opapi

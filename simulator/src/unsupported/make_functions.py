@@ -39,6 +39,9 @@ def source(table: dict[str, Any], library: str) -> str:
             for name in functions:
                 call = f"aclsim::Unsupported({quoted(name)}, {what}, {group['code']})"
                 lines.append(f"int64_t {name}() {{ return {call}{end}; }}")
+        # Programs ask these before every step: a message would stand in the text of later errors.
+        for name in group.get("quiet", []):
+            lines.append(f"int64_t {name}() {{ return {group['code']}; }}")
     marks = table["annotations"]
     if marks["library"] == library:
         lines.append(f"// {marks['why']}")

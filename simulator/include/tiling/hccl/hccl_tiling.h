@@ -2,4 +2,4 @@
 // Here so that the error says more than that the file is absent.
 #pragma once
 
-#error "tiling/hccl/hccl_tiling.h is not in this simulator: it has one NPU and no HCCL"
+#error "tiling/hccl/hccl_tiling.h is not in this simulator: kernels do not communicate"
