@@ -66,6 +66,7 @@ HOST = frozenset(
         "arange",
         "cat",
         "complex",
+        "constant_pad_nd",
         "equal",
         "full",
         "full_like",
