@@ -57,6 +57,7 @@ int32_t Run(const char* opType, const aclsim::OpCall& call, char* json, size_t j
   status = aclsim::RunTiling(*op->entry, call, &tiling);
   if (status != ACLNN_SUCCESS) return status;
   std::string fields = op::internal::TilingJson(*op, tiling.data);
+  if (fields.empty()) fields = aclsim::TilingFields(op->entry->type, tiling.data);
   if (fields.empty()) fields = "{}";
   std::string choices = op::internal::TilingChoices(*op);
   if (!choices.empty()) choices = ",\"choices\":" + choices;

@@ -4,10 +4,15 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdio>
+#include <cstring>
+#include <iterator>
+#include <memory>
 #include <stdexcept>
+#include <type_traits>
 
 #include "aclsim/aclsim.h"
 #include "graph/utils/type_utils.h"
+#include "opbase/register/op_call.h"
 #include "opbase/register/registry.h"
 #include "register/tilingdata_base.h"
 
@@ -176,6 +181,53 @@ std::string Struct(const optiling::TilingDef& def) {
          ", \"bytes\": " + std::to_string(def.GetDataSize()) + ", \"fields\": " + fields + "]}";
 }
 
+template <typename T>
+std::string ValueAt(const uint8_t* bytes) {
+  T value;
+  std::memcpy(&value, bytes, sizeof(value));
+  return std::is_floating_point_v<T> ? Number(static_cast<double>(value)) : std::to_string(value);
+}
+// Types of fields, with how many bytes an element has and what it is as text.
+struct FieldType {
+  const char* name;
+  size_t bytes;
+  std::string (*text)(const uint8_t*);
+};
+const FieldType* TypeOf(const std::string& name) {
+#define ACLSIM_FIELD_TYPE_(type) {#type, sizeof(type), ValueAt<type>}
+  static const FieldType kTypes[] = {
+      ACLSIM_FIELD_TYPE_(bool),     ACLSIM_FIELD_TYPE_(int8_t),   ACLSIM_FIELD_TYPE_(uint8_t),
+      ACLSIM_FIELD_TYPE_(int16_t),  ACLSIM_FIELD_TYPE_(uint16_t), ACLSIM_FIELD_TYPE_(int32_t),
+      ACLSIM_FIELD_TYPE_(uint32_t), ACLSIM_FIELD_TYPE_(int64_t),  ACLSIM_FIELD_TYPE_(uint64_t),
+      ACLSIM_FIELD_TYPE_(int),      ACLSIM_FIELD_TYPE_(float),    ACLSIM_FIELD_TYPE_(double)};
+#undef ACLSIM_FIELD_TYPE_
+  const auto* found =
+      std::ranges::find_if(kTypes, [&](const FieldType& type) { return name == type.name; });
+  return found == std::end(kTypes) ? nullptr : found;
+}
+
+void AddFields(const optiling::TilingDef& def, const std::string& prefix, const uint8_t* bytes,
+               std::string* text) {
+  const std::vector<optiling::FieldInfo>& all = def.GetFieldInfo();
+  for (size_t i = 0; i < all.size(); ++i) {
+    const uint8_t* const at = bytes + all[i].offset;
+    if (const optiling::TilingDef* nested = def.Nested(i); nested != nullptr) {
+      AddFields(*nested, prefix + all[i].name_ + ".", at, text);
+      continue;
+    }
+    const FieldType* const type = TypeOf(all[i].dtype_);
+    std::string value = "null";
+    if (type != nullptr) {
+      value = all[i].count == 1 ? type->text(at) : "[";
+      for (size_t j = 0; all[i].count != 1 && j < all[i].count; ++j) {
+        value += (j == 0 ? "" : ", ") + type->text(at + j * type->bytes);
+      }
+      value += all[i].count == 1 ? "" : "]";
+    }
+    *text += (text->size() == 1 ? "" : ", ") + Quote(prefix + all[i].name_) + ": " + value;
+  }
+}
+
 std::string Describe(const std::string& soc) {
   std::string ops = List(AllOps(), [&](const gert::OpImplEntry* entry) { return Op(*entry, soc); });
   std::string structs =
@@ -187,6 +239,16 @@ std::string Describe(const std::string& soc) {
 }
 
 }  // namespace
+
+std::string TilingFields(const std::string& opType, const std::vector<uint8_t>& data) {
+  const std::shared_ptr<optiling::TilingDef> def =
+      optiling::CTilingDataClassFactory::GetInstance().CreateTilingDataInstance(opType.c_str());
+  if (def == nullptr || data.size() < def->GetDataSize()) return "";
+  std::string text = "{";
+  AddFields(*def, "", data.data(), &text);
+  return text + "}";
+}
+
 }  // namespace aclsim
 
 extern "C" const char* aclsimDescribeOps(const char* soc) {

@@ -353,13 +353,15 @@ bool MatmulApiTilingBase::Complete(const Base& base, Depth* depth) const {
     return bytes == 0 ? steps : std::clamp<int64_t>((room - kept) / bytes, 1, steps);
   };
   const int64_t both = fitting(db * (a + b), 0);
-  depth->stepA = depth->stepB = Narrow(both == steps ? steps : std::min<int64_t>(both, kMostDepth));
   depth->dbA = depth->dbB = db;
-  if (both == steps) {
+  if (both == steps && tilesM * tilesN > 1) {
+    depth->stepA = depth->stepB = Narrow(steps);
     depth->keepsA = order_ != 0;
     depth->keepsB = !depth->keepsA;
     return true;
   }
+  // Two blocks at least, so that one is copied while the other one is multiplied.
+  depth->stepA = depth->stepB = Narrow(std::min({both, int64_t{kMostDepth}, Parts(steps, 2)}));
   // One operand as a whole, which a row or column of tiles needs once, and two steps of the other one.
   const bool fitsA = order_ != 0 && steps * a + 2 * b <= room;
   const bool fitsB = order_ != 1 && steps * b + 2 * a <= room;

@@ -69,6 +69,10 @@ struct HostFault {
 // As an error of the thread, and as a finding.
 void ReportHostFault(const HostFault& fault);
 
+// Tiling data as a JSON object, by the class that is registered for the operator; fields of nested structs as struct.field. Empty
+// without such a class.
+std::string TilingFields(const std::string& opType, const std::vector<uint8_t>& data);
+
 // The framework keeps this of every workspace for itself, as CANN's headers have it by architecture.
 uint64_t ReservedWorkspace(uint32_t npuArch);
 
