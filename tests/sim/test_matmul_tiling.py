@@ -251,6 +251,13 @@ def test_large_products_use_all_cores_and_the_memories(tilings: Tilings) -> None
     assert tiling["depthA1"] == 2 * tiling["stepKa"]
 
 
+def test_a_square_is_shared_along_m(tilings: Tilings) -> None:
+    """Programs of two cores count on it."""
+    p = Product(2, HALF, 512, 512, 128)
+    tiling = checked(p, *tilings.of([p]))
+    assert (tiling["singleCoreM"], tiling["singleCoreN"]) == (256, 512)
+
+
 def test_parts_of_k(tilings: Tilings) -> None:
     """A small result of a long K is shared by parts of K, when that is allowed."""
     plain = Product(24, HALF, 16, 16, 8192)

@@ -31,5 +31,8 @@ namespace matmul {
 using namespace AscendC;
 }  // namespace matmul
 
+// Programs without a using of the namespace have it too.
+using AscendC::GetSysWorkSpacePtr;
+
 #define REGIST_MATMUL_OBJ(tpipe, workspace, ...) \
   (static_cast<void>(workspace), ::AscendC::detail::mm::Regist(tpipe, __VA_ARGS__))

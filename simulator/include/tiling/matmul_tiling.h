@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <iostream>  // programs that print count on it
 
 #include "kernel_tiling/kernel_tiling.h"
 #include "register/tilingdata_base.h"

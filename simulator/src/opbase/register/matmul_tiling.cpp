@@ -557,8 +557,9 @@ bool MultiCoreMatmulTiling::SplitCores(const Extents& shape) {
   const Axis n = axis(shape.n, single_.n, units_.n, most_.n, least_.n);
   const Axis k = axis(shape.k, single_.k, units_.k, most_.k, least_.k);
   double best = std::numeric_limits<double>::infinity();
-  for (int64_t inM = 1; inM <= cores_; ++inM) {
-    for (int64_t inN = 1; inM * inN <= cores_; ++inN) {
+  // Among equal ones that with the most parts of M: programs that have two cores count on it.
+  for (int64_t inN = 1; inN <= cores_; ++inN) {
+    for (int64_t inM = 1; inM * inN <= cores_; ++inM) {
       for (int64_t inK = 1; inK == 1 || (splitsK_ && inM * inN * inK <= cores_); ++inK) {
         const int64_t partM = m.PartOf(inM), partN = n.PartOf(inN), partK = k.PartOf(inK);
         if (partM == 0 || partN == 0 || partK == 0) continue;
