@@ -16,9 +16,9 @@ from pathlib import Path
 import pytest
 
 from aclgrad.cli import known, operators
-from aclgrad.cli.options import _OF_FAMILY, full_soc, full_socs
+from aclgrad.cli.options import full_soc, full_socs
 from aclgrad.findings import Finding, Merged, Place, Result
-from aclgrad.spec.soc import FAMILIES, family_of
+from aclgrad.spec.soc import FAMILIES, OF_FAMILY, family_of
 from test_cli import COMMANDS, in_process, refused
 
 TODAY = date(2026, 11, 28)
@@ -97,12 +97,13 @@ def test_explain_takes_kinds_and_choices(tmp_path: Path) -> None:
 
 def test_socs_as_opdef_and_msopgen_write_them() -> None:
     assert full_soc("ascend910b") == full_soc("ai_core-Ascend910B2") == "Ascend910B2"
+    assert full_soc("Ascend910B") == "Ascend910B"  # of Atlas training, no family
     assert full_soc(None) is None and full_soc("Ascend123") == "Ascend123"
     assert full_socs(["ascend910b,ascend310p", "Ascend910A"]) == [
         "Ascend910B2", "Ascend310P3", "Ascend910A",
     ]  # fmt: skip
     for family in FAMILIES:
-        assert family_of(_OF_FAMILY[family.name]) is family
+        assert family_of(OF_FAMILY[family.name]) is family
     named = in_process("test", "softmax_grad", "--list", "--soc", "ascend310p").stdout
     assert (
         named

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every SoC generation: its own kernels on its own restrictions, and refusals where it has none."""
 
+import os
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -10,6 +13,7 @@ from aclgrad.errors import AclnnError
 from aclgrad.golden.precision import compare
 from aclgrad.ops import all_specs
 from aclgrad.runtime import Device
+from aclgrad.runtime.toolkit import sim_root
 from aclgrad.spec import soc
 from aclgrad.spec.call import TensorDesc
 from aclgrad.spec.dtypes import FLOAT, FLOAT16, DType
@@ -126,3 +130,25 @@ def refused(spec: OpSpec, name: str, device: Device) -> None:
 def test_an_unknown_soc_is_refused(device: Device) -> None:
     with pytest.raises(AclnnError, match="Ascend910B"):
         device.set_option("soc", "Ascend910B9")
+
+
+@pytest.mark.parametrize(
+    ("said", "name"),
+    [
+        *soc.OF_FAMILY.items(),
+        ("ai_core-Ascend910B3", "Ascend910B3"),
+        ("ASCEND910B1", "Ascend910B1"),
+        ("Ascend910B", "Ascend910B"),
+    ],
+)
+def test_names_in_the_environment(said: str, name: str) -> None:
+    """As OpDef and msopgen write them: what the simulator takes is what the commands take."""
+    program = (
+        "import ctypes, json, sys; acl = ctypes.CDLL(sys.argv[1]);"
+        " acl.aclsimSocJson.restype = ctypes.c_char_p;"
+        " print(json.loads(acl.aclsimSocJson(None))['name'])"
+    )
+    words = [sys.executable, "-c", program, str(sim_root() / "lib64/libascendcl.so")]
+    environment = {**os.environ, "ACLGRAD_SOC": said}
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == name

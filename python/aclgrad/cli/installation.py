@@ -26,7 +26,7 @@ from aclgrad.errors import ToolkitError
 from aclgrad.ops import all_specs, broken
 from aclgrad.runtime import packages
 from aclgrad.runtime import toolkit as toolkits
-from aclgrad.spec.soc import DEFAULT_SOC, family_of
+from aclgrad.spec.soc import DEFAULT_SOC, chosen, family_of
 
 _VARIABLES = (
     "ACLGRAD_TOOLKIT",
@@ -465,7 +465,7 @@ def _cache() -> Iterator[DoctorLine]:
 
 
 def _soc() -> Iterator[DoctorLine]:
-    name = os.environ.get("ACLGRAD_SOC", DEFAULT_SOC)
+    name = chosen()
     try:
         family = family_of(name)
     except ValueError as error:

@@ -19,6 +19,7 @@ import typer
 
 from aclgrad.reading.command_words import KernelOptions
 from aclgrad.reading.layout import Kind
+from aclgrad.spec.soc import full_name
 
 
 class DeviceName(str, Enum):
@@ -35,25 +36,9 @@ class Switch(str, Enum):
     off = "off"
 
 
-_OF_FAMILY = {
-    "ascend910b": "Ascend910B2",
-    "ascend910_93": "Ascend910_9391",
-    "ascend950": "Ascend950PR_9589",
-    "ascend310p": "Ascend310P3",
-    "ascend310b": "Ascend310B1",
-    "ascend910": "Ascend910A",
-}
-"""A SoC of each family, by the name that OpDef's AddConfig has for the family."""
-
-
 def full_soc(name: str | None) -> str | None:
-    """The SoC of a name as OpDef (ascend910b) or msopgen (ai_core-Ascend910B2) writes it; any other
-    name as it is.
-    """
-    if name is None:
-        return None
-    name = name.removeprefix("ai_core-")
-    return _OF_FAMILY.get(name.lower(), name)
+    """The SoC of an option that names one, or a family."""
+    return None if name is None else full_name(name)
 
 
 def full_socs(names: list[str] | None) -> list[str] | None:

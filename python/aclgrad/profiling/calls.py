@@ -107,10 +107,10 @@ def profile_sources(
     from aclgrad.running import kernel_file, operator_call
     from aclgrad.runtime import open_device
     from aclgrad.spec import dtypes
-    from aclgrad.spec.soc import DEFAULT_SOC
+    from aclgrad.spec.soc import chosen
 
     opened = device or open_device()
-    name = soc or os.environ.get("ACLGRAD_SOC") or DEFAULT_SOC
+    name = chosen(soc)
     alone = kernel_file.find(path)
     if alone is None and launch:
         raise ProfileError(

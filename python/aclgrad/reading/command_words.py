@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from aclgrad.common.files import text_of
-from aclgrad.spec.soc import DEFAULT_SOC
+from aclgrad.spec import soc
 
 
 def is_path(word: str) -> bool:
@@ -53,7 +53,7 @@ def is_shape(word: str) -> bool:
 
 def soc_name(name: str | None) -> str:
     """The SoC of an option, of the environment, or the default."""
-    return name or os.environ.get("ACLGRAD_SOC") or DEFAULT_SOC
+    return soc.chosen(name)
 
 
 @dataclass(frozen=True)

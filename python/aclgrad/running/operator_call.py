@@ -41,7 +41,7 @@ from aclgrad.runtime.memory import Buffer, Tensor
 from aclgrad.spec import dtypes
 from aclgrad.spec.definition import Definition
 from aclgrad.spec.naming import snake_case
-from aclgrad.spec.soc import DEFAULT_SOC, family_of
+from aclgrad.spec.soc import chosen, family_of
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,7 @@ def run(
     open_device: Callable[[], Device] = open_sim,
 ) -> Result:
     """Build what the inputs' dtypes need and compute the outputs on the simulator."""
-    name = soc or os.environ.get("ACLGRAD_SOC") or DEFAULT_SOC
+    name = chosen(soc)
     builder = operator_build.Builder(locate(word), family_of(name), jobs=jobs)
     described = builder.build_host()
     op = pick(operator_build.runnable(described, builder.sources, builder.soc), builder.sources)

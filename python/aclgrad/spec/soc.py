@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """SoC families: what the aclnn documents, OpDef::AICore and the kernel compiler call them."""
 
+import os
 import re
 from dataclasses import dataclass
 
@@ -53,6 +54,30 @@ ARCHITECTURE_WORDS = {
     3510: ("__DAV_C310__", "__DAV_C310_VEC__"),
 }
 """Words of the device compiler for an architecture, by __NPU_ARCH__."""
+
+
+OF_FAMILY = {
+    "ascend910b": "Ascend910B2",
+    "ascend910_93": "Ascend910_9391",
+    "ascend950": "Ascend950PR_9589",
+    "ascend310p": "Ascend310P3",
+    "ascend310b": "Ascend310B1",
+    "ascend910": "Ascend910A",
+}
+"""A SoC of each family, by the name that OpDef's AddConfig has for the family."""
+
+
+def full_name(name: str) -> str:
+    """The SoC of a name as OpDef (ascend910b) or msopgen (ai_core-Ascend910B2) writes it; any other
+    name as it is.
+    """
+    name = name.removeprefix("ai_core-")
+    return OF_FAMILY.get(name, name)
+
+
+def chosen(name: str | None = None) -> str:
+    """The SoC of an option, of the environment, or the default."""
+    return full_name(name or os.environ.get("ACLGRAD_SOC") or DEFAULT_SOC)
 
 
 def architecture_words(npu_arch: int, *, cube: bool = False) -> tuple[str, ...]:

@@ -53,8 +53,28 @@ const std::vector<Soc>& AllSocs() {
 }
 
 const Soc* FindSoc(const std::string& name) {
+  // A family, as OpDef's AddConfig writes it, stands for one of its SoCs.
+  static constexpr std::pair<const char*, const char*> kOfFamily[] = {
+      {"ascend910b", "Ascend910B2"},     {"ascend910_93", "Ascend910_9391"},
+      {"ascend950", "Ascend950PR_9589"}, {"ascend310p", "Ascend310P3"},
+      {"ascend310b", "Ascend310B1"},     {"ascend910", "Ascend910A"},
+  };
+  constexpr const char* kOfMsopgen = "ai_core-";
+  std::string wanted = name.rfind(kOfMsopgen, 0) == 0 ? name.substr(8) : name;
   for (const Soc& soc : AllSocs()) {
-    if (soc.name == name) {
+    if (soc.name == wanted) {
+      return &soc;
+    }
+  }
+  wanted = Lower(wanted);
+  for (const auto& [family, soc] : kOfFamily) {
+    if (wanted == family) {
+      wanted = Lower(soc);
+      break;
+    }
+  }
+  for (const Soc& soc : AllSocs()) {
+    if (Lower(soc.name) == wanted) {
       return &soc;
     }
   }
