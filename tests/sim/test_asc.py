@@ -265,6 +265,9 @@ def test_products_on_cube_cores() -> None:
     """Ragged M, N and K on five cores, against products that the program sums in double."""
     ran = tool("run", MATMUL)
     assert (ran.returncode, ran.stdout) == (0, "5 products are right\n"), ran.stderr
+    # Flags that order nothing in the first launch do so in later ones.
+    assert "hint" not in ran.stderr
+    assert json.loads(tool("run", MATMUL, "--json").stdout)["hints"]
 
 
 GELU = MATMUL.with_name("matmul_gelu.asc")

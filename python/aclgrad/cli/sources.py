@@ -145,8 +145,7 @@ def run_program(
         }
         print(json.dumps(document))
         return status or int(bool(ended.errors))
-    for hint in ended.hints:
-        print(visible(hint), file=sys.stderr)
+    # A hint of one launch means little: `aclgrad check` lists those that hold in every launch.
     if ended.errors:
         # The program has printed them.
         console.print(f"{source.name}: {len(ended.errors)} errors found", markup=False)
