@@ -46,6 +46,8 @@ function(aclgrad_operator op)
     # Lines for the reports, which walk frame pointers to the call of an instruction. The instruction bodies live in libascendcl.so, so -O1 costs no speed.
     # -Wextra stands in front of its exceptions, because clang goes by the order.
     target_compile_options(${kernel} PRIVATE -O1 -gdwarf-4 -fno-omit-frame-pointer -fno-optimize-sibling-calls -fstack-clash-protection
+                           # Where variables are at each instruction is a third of a kernel's file, and no report asks.
+                           $<$<CXX_COMPILER_ID:GNU>:-fno-var-tracking>
                            -Wall -Wextra -Wno-unused-parameter -Wno-unknown-pragmas)
     # What CANN's op compiler refuses before it compiles anything. Instrumented builds and those for other machines have the sources
     # of the ordinary one.

@@ -205,6 +205,7 @@ class Compiler:
             "-fno-omit-frame-pointer",
             "-fno-optimize-sibling-calls",
             "-fstack-clash-protection",
+            "-fno-var-tracking",  # no report asks where variables are; a quarter of the time
             "-fPIC",
             "-w",
             "-ffp-contract=off",
