@@ -7,13 +7,14 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 if [[ ${1:-} == --help || ${1:-} == -h ]]; then
-  echo "Usage: scripts/test.sh [--all] [--torch] [--quick] [--sanitize address|thread] [pytest arguments]"
+  echo "Usage: scripts/test.sh [--all] [--torch] [--quick] [--coverage] [--sanitize address|thread] [pytest arguments]"
   echo
   echo "Sets up .venv, builds, runs the tests (or those named)."
   echo
   echo "  --all    those of tests/journeys.txt too, which build whole projects, wheels and installers: what CI does"
   echo "  --torch  install torch first, the tests' second oracle"
   echo "  --quick  what tests/quick.txt lists, between two edits: under a minute on two cores, after the build"
+  echo "  --coverage  report/coverage/index.html says which lines of the package ran, also in processes that tests start"
   echo "  --sanitize address|thread  on a build of its own with AddressSanitizer and UBSan, or with ThreadSanitizer: tests/sim"
   echo "           but the journeys, with --quick what tests/sanitized.txt lists, or the tests named"
   echo
@@ -24,13 +25,14 @@ if [[ ${1:-} == --help || ${1:-} == -h ]]; then
   exit 0
 fi
 
-want_torch=0 want_journeys=0 want_quick=0 sanitizer="" selection=()
+want_torch=0 want_journeys=0 want_quick=0 want_coverage=0 sanitizer="" selection=()
 listed() { sed '/^#/d; /^$/d' "$root/tests/$1"; }
-while [[ ${1:-} == --torch || ${1:-} == --quick || ${1:-} == --all || ${1:-} == --sanitize* ]]; do
+while [[ ${1:-} == --torch || ${1:-} == --quick || ${1:-} == --all || ${1:-} == --coverage || ${1:-} == --sanitize* ]]; do
   case $1 in
     --torch) want_torch=1 ;;
     --all) want_journeys=1 ;;
     --quick) want_quick=1 ;;
+    --coverage) want_coverage=1 ;;
     --sanitize) sanitizer=${2:-nothing} && shift "$(($# > 1))" ;;
     --sanitize=*) sanitizer=${1#*=} ;;
   esac
@@ -57,7 +59,7 @@ elif ((!want_journeys && ${#selection[@]} == 0)) && [[ " $*" != *" tests/"* ]]; 
   echo "without the journeys of tests/journeys.txt; --all runs them too"
 fi
 need_compiler
-set_up test
+set_up "test$( ((!want_coverage)) || echo ,dev)"
 # A second oracle for a few tests; they are skipped, with the reason, without it. Not by default: it is a large download.
 if ((want_torch)) && ! "$venv/bin/python" -I -c 'import torch' 2>/dev/null; then
   echo "installing torch, the second oracle of the tests"
@@ -76,4 +78,13 @@ elif ((!on_board)); then
 fi
 cd "$root"
 # Neighbours stay together, as they share what their module sets up; who has nothing left takes from the others.
-exec "${instrumented[@]}" "$venv/bin/python" -m pytest -n auto --dist worksteal "${selection[@]}" "$@"
+tests=("$venv/bin/python" -m pytest -n auto --dist worksteal "${selection[@]}" "$@")
+((want_coverage)) || exec "${instrumented[@]}" "${tests[@]}"
+rm -rf report/coverage
+mkdir -p report/coverage
+status=0
+"$venv/bin/python" -m coverage run "${tests[@]:1}" || status=$?
+"$venv/bin/python" -m coverage combine -q
+"$venv/bin/python" -m coverage html -q
+"$venv/bin/python" -m coverage report --format=total | sed 's/^/coverage of the package in per cent: /'
+exit "$status"
