@@ -44,8 +44,8 @@ def commands() -> str:
     """Each command with its own help."""
     parts = [
         f"# Commands\n\n{_HEAD}",
-        "What `--help` of each command prints. A command that takes an operator takes one of\n"
-        "ours by its name or the path of anybody's project.\n",
+        "What `--help` of each command prints. Commands on operators take the name of one of the\n"
+        "five operators, or the path of any project.\n",
         _table(
             ("command", "does"),
             {f"[`{n}`](#aclgrad-{n})": d for n, (_, d) in cli.COMMANDS.items()},

@@ -53,7 +53,7 @@ def build_command(
         Sanitizer | None,
         typer.Option(
             "--sanitize",
-            help="A build of its own with AddressSanitizer and UBSan, or with ThreadSanitizer.",
+            help="A separate build with AddressSanitizer and UBSan, or with ThreadSanitizer.",
         ),
     ] = None,
     commands: Annotated[
@@ -180,7 +180,7 @@ def package_command(
         typer.Option(help="Vendor folder of the package. [default: aclgrad; customize of a PATH]"),
     ] = None,
     package_version: Annotated[
-        str, typer.Option(metavar="VERSION", help="What --upgrade of the package goes by.")
+        str, typer.Option(metavar="VERSION", help="Version that --upgrade compares.")
     ] = __version__,
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the .run file.")] = Path(
         "dist"

@@ -36,10 +36,12 @@ def calibrate_command(
     html: Annotated[Path | None, typer.Option("--html", help="With --read: a page of it.")] = None,
     adopt: Annotated[
         Path | None,
-        typer.Option("--adopt", help="Print what makes the simulator do as this board."),
+        typer.Option(
+            "--adopt", help="Print settings that make the simulator behave as this board."
+        ),
     ] = None,
 ) -> None:
-    """Ask a board, by probes, what the documents leave open and what the model of time assumes."""
+    """Measure on a board what the documents leave open and what the timing model assumes."""
     from aclgrad.profiling.calibration import board as boards
     from aclgrad.profiling.calibration import measure, page
 

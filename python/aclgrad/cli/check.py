@@ -86,7 +86,7 @@ def test_command(
     of_path: OfPathUnseen,
     report: Annotated[
         str | None,
-        typer.Option(metavar="DIR|FORMATS", help="Folder, or formats like --format."),
+        typer.Option(metavar="DIR|FORMATS", hidden=True, help="Former name of --out and --format."),
     ] = None,
     formats: Annotated[
         str | None,
@@ -101,7 +101,7 @@ def test_command(
         bool,
         typer.Option(
             "--watch",
-            help="Go on: build and test again what changes, on the shorter grid of --fast.",
+            help="Test again whenever a source changes, on the shorter grid of --fast.",
         ),
     ] = False,
 ) -> None:

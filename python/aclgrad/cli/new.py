@@ -19,7 +19,7 @@ from aclgrad.reading.layout import check_compilable
 
 def new_command(
     name: Annotated[
-        str | None, typer.Argument(metavar="NAME", help="Of the operator, e.g. my_op.")
+        str | None, typer.Argument(metavar="NAME", help="Name of the operator, e.g. my_op.")
     ] = None,
     folder: Annotated[
         Path | None, typer.Argument(metavar="[FOLDER]", help="Folder to write. [default: NAME]")
@@ -32,7 +32,7 @@ def new_command(
         ),
     ] = Like.elementwise,
     layout: Annotated[
-        Shape, typer.Option(help="As ops-nn has its files, or as msopgen makes them.")
+        Shape, typer.Option(help="Files of one operator as in ops-nn, or a project of msopgen.")
     ] = Shape.operator,
     source: Annotated[
         str | None,

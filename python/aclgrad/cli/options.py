@@ -102,7 +102,7 @@ AutoSync = Annotated[
         "--autosync",
         "--auto-sync",
         metavar="on|off",
-        help="Count on the compiler's synchronisation. [default: $ACLGRAD_SIM_AUTOSYNC or on]",
+        help="Assume the compiler's own synchronisation. [default: $ACLGRAD_SIM_AUTOSYNC or on]",
     ),
 ]
 

@@ -227,7 +227,7 @@ def tiling_command(
     why: Annotated[
         bool,
         typer.Option(
-            "--why", help="The layouts that were asked, what it would take, and what others would."
+            "--why", help="Explain the choice: which layouts were tried, and the time of each."
         ),
     ] = False,
 ) -> None:
@@ -345,15 +345,17 @@ def profile_command(
         typer.Option(metavar="SHAPES", help="Row of shapes, e.g. 4096x128..8192."),
     ] = None,
     plot: Annotated[
-        Path | None, typer.Option(metavar="SVG", help="Picture: over shapes, or roofline.")
+        Path | None, typer.Option(metavar="SVG", help="Draw the times of a sweep, or the roofline.")
     ] = None,
     sensitivity: Annotated[
         bool,
-        typer.Option("--sensitivity", help="Costs that decide: each halved, doubled."),
+        typer.Option("--sensitivity", help="Show the time with each cost halved and doubled."),
     ] = False,
     board: Annotated[
         Path | None,
-        typer.Option("--compare-board", metavar="DIR", help="Beside what msprof measured."),
+        typer.Option(
+            "--compare-board", metavar="DIR", help="Show the estimate beside what msprof measured."
+        ),
     ] = None,
     keep_going: KeepGoing = None,
     of_path: OfPathUnseen,
