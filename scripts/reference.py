@@ -21,6 +21,7 @@ from typer.testing import CliRunner
 from aclgrad import cli, errors
 from aclgrad.common import files
 from aclgrad.common.page_sections import cell
+from aclgrad.findings import KINDS
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -221,7 +222,21 @@ def _table(heads: tuple[str, ...], rows: Mapping[str, str]) -> str:
     )
 
 
+def kinds() -> str:
+    """Each kind of finding in a line."""
+    parts = [
+        "# Kinds of findings in a line\n\n<!-- Written by scripts/reference.py. -->\n\n"
+        "Each kind with what it means. [Findings](findings.md) has a kernel with each, its\n"
+        "report and the fix. `aclgrad explain KIND` prints the same."
+    ]
+    for group in dict.fromkeys(kind.group for kind in KINDS.values()):
+        rows = {f"`{k.name}`": k.title for k in KINDS.values() if k.group == group}
+        parts.append(f"\n## {group[0].upper()}{group[1:]}\n\n" + _table(("kind", "means"), rows))
+    return "\n".join(parts)
+
+
 PAGES = {
+    "kinds.md": kinds,
     "commands.md": commands,
     "codes.md": codes,
     "device_api.md": instructions,

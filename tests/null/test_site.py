@@ -15,6 +15,7 @@ from types import ModuleType
 
 import pytest
 
+from aclgrad.findings import KINDS
 from test_pages_in_browser import CHROMIUM, NARROW, Browser
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -104,6 +105,13 @@ def test_chinese_is_in_step(english: Path, chinese: Path) -> None:
     assert not differences(english.read_text(), text), f"{chinese.name}: not as {english.name}"
     words = re.sub(r"[`|#*\[\]()\s]|https?:\S+", "", FENCE.sub("", text))
     assert len(re.findall(r"[\u4e00-\u9fff]", words)) > len(words) / 5, "that is not Chinese"
+
+
+def test_every_kind_of_finding_has_a_line_in_chinese() -> None:
+    """The same kinds in the same order; test_chinese_is_in_step counts rows alone."""
+    pages = (DOCS / "reference/kinds.md", DOCS / "reference/kinds.zh.md")
+    english, chinese = (re.findall(r"^\| `([^`]+)` \|", page.read_text(), re.M) for page in pages)
+    assert english == chinese == [*KINDS]
 
 
 def test_a_difference_is_seen() -> None:
