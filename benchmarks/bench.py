@@ -258,7 +258,7 @@ def main() -> int:
         print(line, file=sys.stderr)
     if options.record and run.failures:
         print(
-            "not recorded. Next: mend the above, or change the limit in cases.toml", file=sys.stderr
+            "not recorded. Next: fix the above, or change the limit in cases.toml", file=sys.stderr
         )
         return 1
     run.write()

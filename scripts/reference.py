@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Pages of docs/reference that are derived: commands, result codes, the device API's coverage, what
-nobody has told us, licences.
+documents leave open, licences.
 
 ``scripts/reference.py`` writes them. tests/null/test_site.py fails when one is out of date.
 """
@@ -142,7 +142,7 @@ def instructions() -> str:
 
 
 def unknowns() -> str:
-    """The register of what nobody has told us."""
+    """The register of open hardware questions."""
     register = json.loads((ROOT / "simulator/src/unknowns.json").read_text(encoding="utf-8"))
     parts = [
         f"# Open hardware questions\n\n{_HEAD}",

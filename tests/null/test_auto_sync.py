@@ -89,7 +89,7 @@ def test_broken_config(operator: Path) -> None:
     _config(operator)
     file = operator.parents[1] / "scripts/kernel/binary_config/ascendc_config.json"
     file.write_text("[{")
-    with pytest.raises(ValueError, match=r"ascendc_config.json: not JSON: .*Next: mend it"):
+    with pytest.raises(ValueError, match=r"ascendc_config.json: not JSON: .*Next: fix it"):
         assume(operator, SOC)
 
 

@@ -71,7 +71,8 @@ def test_sentences_of_the_table_do_not_occur() -> None:
     others = {"docs/style.md", "tests/null/test_prose.py", "CHANGELOG.md"}
     bad = {}
     for name in tracked(
-        "*.md", "*.py", "*.h", "*.cpp", "*.def", "*.inc", "*.sh", "*.toml", "*.yml"
+        *("*.md", "*.py", "*.h", "*.cpp", "*.asc", "*.def", "*.inc", "*.sh", "*.toml", "*.yml"),
+        *("*.json", "*.j2", "*.cmake"),
     ):
         if name not in others and (hit := found((ROOT / name).read_text("utf-8"), BEFORE)):
             bad[name] = hit

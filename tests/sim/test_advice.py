@@ -238,4 +238,4 @@ def test_what_is_left_out_is_named_and_takes_time(
         (text,) = (text for text in warnings(found) if text.startswith(name))
         row = next(row for row in found.kernel["instructions"] if row["name"] == name)
         assert row["cycles"] >= 80
-        assert f"({row['count']} of them)" in text and "mend the fault" in text
+        assert f"({row['count']} of them)" in text and "fix the fault" in text

@@ -54,6 +54,6 @@ def test_other_operators_and_doctor_go_on(name: str, tmp_path: Path, toolkit: Pa
         bad = run(*words)
         assert bad.returncode == 1 and "Traceback" not in bad.stderr, bad.stderr
         assert f"log_sigmoid_grad: {path}:" in bad.stderr and why in bad.stderr
-        assert "Next: mend the line" in bad.stderr
+        assert "Next: fix the line" in bad.stderr
     doctor = run("doctor")
     assert "log_sigmoid_grad.py:" in doctor.stdout and "softmax_grad" in doctor.stdout

@@ -171,7 +171,7 @@ def golden_error(op_type: str, path: Path, line: int, text: str) -> GoldenError:
     source = linecache.getline(str(path), line).strip()
     shown = f"\n  {source}" if source else ""
     return GoldenError(
-        f"{op_type}: {text}\n  {path}:{line}{shown}\nNext: mend the line, then aclgrad test"
+        f"{op_type}: {text}\n  {path}:{line}{shown}\nNext: fix the line, then aclgrad test"
         f" {path.parent}"
     )
 

@@ -75,7 +75,7 @@ def _configure(
     if done.returncode:
         text = (done.stderr or done.stdout).strip()
         raise ToolkitError(
-            f"CMake failed in {folder}:\n{text}\nNext: mend the error above, then aclgrad build"
+            f"CMake failed in {folder}:\n{text}\nNext: fix the error above, then aclgrad build"
         )
 
 
@@ -190,6 +190,6 @@ def _build(
     if process.returncode:
         text = "".join(line for line in output if not line.startswith("ninja: Entering")).strip()
         raise ToolkitError(
-            f"the build failed:\n{text}\nNext: mend the error above, then aclgrad build"
+            f"the build failed:\n{text}\nNext: fix the error above, then aclgrad build"
         )
     return BuildResult(folder, tuple(products), steps)

@@ -36,7 +36,7 @@ def check(specs: Sequence[OpSpec], toolkit: Path | None = None) -> None:
     if found:
         lines = "\n  ".join(found)
         raise ToolkitError(
-            f"what CANN would read is not what is tested:\n  {lines}\nNext: mend one of the two"
+            f"what CANN would read is not what is tested:\n  {lines}\nNext: fix one of the two"
             " files, then aclgrad build"
         )
 

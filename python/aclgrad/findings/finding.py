@@ -105,7 +105,7 @@ class Finding:
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """Equal for findings that one change of the source mends."""
+        """Equal for findings that one change of the source fixes."""
         return self.kind, self.severity, self.op, self.at.key, *(p.key for p in self.related)
 
     @property

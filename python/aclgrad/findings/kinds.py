@@ -157,7 +157,7 @@ are the simulator's.
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of finding. What hardware does and how to mend it is the ``advice`` of a finding."""
+    """A kind of finding. What hardware does and how to fix it is the ``advice`` of a finding."""
 
     name: str
     title: str

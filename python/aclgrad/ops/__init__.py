@@ -78,7 +78,7 @@ def need_all() -> tuple[OpSpec, ...]:
     if faults := broken():
         text = "\n".join(map(str, faults))
         others = " ".join(spec.op for spec in all_specs())
-        raise SpecError(f"{text}\nNext: mend the line; until then name the others: {others}")
+        raise SpecError(f"{text}\nNext: fix the line; until then name the others: {others}")
     return all_specs()
 
 
@@ -90,7 +90,7 @@ def find(word: str) -> OpSpec:
     wanted = naming.snake(word)
     for fault in broken():
         if fault.op in (word, wanted):
-            raise SpecError(f"{fault}\nNext: mend the line")
+            raise SpecError(f"{fault}\nNext: fix the line")
     known = [spec.op for spec in all_specs()]
     text = f"operator: got {wanted!r}, want one of {', '.join(known)}, or a path"
     if Path(word).is_dir():

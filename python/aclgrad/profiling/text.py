@@ -241,7 +241,7 @@ def warnings(found: Profiled) -> list[str]:
         f"{name}: no cost is known{_used(found, name)}; assumed four dependent instructions of 4"
         " cycles per repeat. Next: "
         + (
-            "mend the fault, for which aclgrad run has the line"
+            "fix the fault, for which aclgrad run has the line"
             if name.endswith(", left out")
             else "add it to simulator/src/timing/costs.json, or read the result as a ranking"
         )

@@ -130,7 +130,7 @@ def _of_config(folder: Path, names: set[str], unit: str) -> Assumed | None:
                 entries = parse_json(text)
             except ValueError as error:
                 raise ValueError(
-                    f"{file}: not JSON: {error}. Next: mend it, or say --autosync on or off"
+                    f"{file}: not JSON: {error}. Next: fix it, or say --autosync on or off"
                 ) from None
             if (found := _of_entries(entries, names, unit)) is None:
                 continue

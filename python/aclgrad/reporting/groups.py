@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Failures by their cause: what one change of the source is likely to mend is one group."""
+"""Failures by their cause: what one change of the source is likely to fix is one group."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ _PRIORITY = re.compile(r"^\s*load_priority\s*=(.*)$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Candidate:
-    """One vendor folder. ``problem`` says why it gives nothing, ``fix`` what mends that."""
+    """One vendor folder. ``problem`` says why it gives nothing, ``fix`` what fixes that."""
 
     root: Path
     why: str

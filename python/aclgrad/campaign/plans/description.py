@@ -103,7 +103,7 @@ def load(path: Path) -> Campaign:
     except ValueError as error:  # of TOML or of UTF-8
         line = re.search(r"at line (\d+)", str(error))
         place = f"{path}:{line[1]}" if line else f"{path}"
-        raise CampaignError(f"{place}: {error}. Next: mend the line") from None
+        raise CampaignError(f"{place}: {error}. Next: fix the line") from None
     return parse(path, text, document)
 
 
@@ -374,7 +374,7 @@ def refusal(
     """An error at a line of the file; ``sweep`` -1 is what stands above all sweeps."""
     line = line_of(text, sweep, key, value)
     if "Next: " not in what:
-        what += f". {hint or 'Next: mend the line; docs/campaigns.md lists the words'}"
+        what += f". {hint or 'Next: fix the line; docs/campaigns.md lists the words'}"
     return CampaignError(f"{path}:{line}: {key}: {what}")
 
 

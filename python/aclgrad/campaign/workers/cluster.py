@@ -371,7 +371,7 @@ def _connected(address: str, insecure: bool) -> Iterator[Cluster]:
     distributed = need("distributed")
     import dask
 
-    # Its own words on what is lost are for those who mend dask.
+    # Its own words on what is lost are for those who fix dask.
     for name in ("distributed", "distributed.scheduler", "distributed.client", "distributed.core",
                  "distributed.worker", "tornado.application"):  # fmt: skip
         logging.getLogger(name).setLevel(logging.CRITICAL)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the simulator is wrong, by a board: the register of what nobody has told us, the probes
+"""Where the simulator is wrong, by a board: the register of open questions, the probes
 that ask, and the file that they make (docs/calibration.md).
 
 May import: ``common``, ``errors``, ``profiling``, ``building``, ``reporting``, ``runtime``,
