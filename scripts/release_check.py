@@ -64,6 +64,23 @@ def changelog(root: Path = ROOT) -> str:
     return ""
 
 
+def one_address(root: Path = ROOT) -> str:
+    """Empty, or the places that lack the address of the repository or have another one."""
+    places = {
+        "pyproject.toml": r'^Repository = "(https://[^"]+)"',
+        "mkdocs.yml": r"^repo_url: (https://\S+)",
+        "CITATION.cff": r"^repository-code: \"?(https://[^\s\"]+)",
+    }
+    found = {}
+    for name, pattern in places.items():
+        match = re.search(pattern, (root / name).read_text(encoding="utf-8"), re.M)
+        found[name] = match[1] if match else "no address"
+    if len(set(found.values())) == 1 and "no address" not in found.values():
+        return ""
+    text = ", ".join(f"{name}: {address}" for name, address in found.items())
+    return f"{text}. Next: Repository below [project.urls], repo_url, repository-code"
+
+
 def derived_pages() -> str:
     """Empty, or what the generators changed."""
     for words in (("scripts/reference.py",), ("-m", "aclgrad.codegen", "--docs")):
@@ -103,6 +120,7 @@ STEPS: dict[str, Callable[[], str]] = {
     "Nothing is uncommitted": nothing_uncommitted,
     "One version everywhere": one_version,
     "CHANGELOG.md has it": changelog,
+    "One address everywhere": one_address,
     "Derived pages are up to date": derived_pages,
     "No pin has a known vulnerability": advisories,
     "The site builds": site,

@@ -16,7 +16,13 @@ sys.path.insert(0, str(ROOT / "scripts"))
 
 import release_check  # noqa: E402
 
-FILES = ("pyproject.toml", "python/aclgrad/__init__.py", "CITATION.cff", "CHANGELOG.md")
+FILES = (
+    "pyproject.toml",
+    "python/aclgrad/__init__.py",
+    "CITATION.cff",
+    "CHANGELOG.md",
+    "mkdocs.yml",
+)
 
 
 @pytest.fixture
@@ -38,6 +44,20 @@ def test_versions_agree(root: Path) -> None:
     assert not release_check.one_version(root)
     (root / "CITATION.cff").write_text("version: 9.9\n")
     assert "CITATION.cff: 9.9" in release_check.one_version(root)
+
+
+def test_addresses_agree(root: Path) -> None:
+    assert "mkdocs.yml: no address" in release_check.one_address(root)
+    for name, line in (
+        ("pyproject.toml", '[project.urls]\nRepository = "https://x.example/a"\n'),
+        ("mkdocs.yml", "repo_url: https://x.example/a\n"),
+        ("CITATION.cff", "repository-code: https://x.example/a\n"),
+    ):
+        assert release_check.one_address(root)
+        (root / name).write_text((root / name).read_text() + line)
+    assert not release_check.one_address(root)
+    (root / "CITATION.cff").write_text("repository-code: https://x.example/b\n")
+    assert "CITATION.cff: https://x.example/b" in release_check.one_address(root)
 
 
 def test_changelog(root: Path) -> None:
