@@ -104,6 +104,11 @@ def test_profile_has_the_pipes_of_cube_cores(tmp_path: Path) -> None:
     for core in launch["cores"]:
         assert all(0 < core[pipe] <= core["cycles"] for pipe in PIPES if pipe != "mte3"), core
         assert core["vec"] == core["mte3"] == 0
+    # Of half the unit multiplies 16 x 16 x 16 in a cycle; tails of fractals count as whole ones.
+    assert launch["flopsPerCycle"] == 2 * 16**3
+    cycles = sum(row["cycles"] for row in launch["instructions"] if row["pipe"] == "CUBE")
+    mmads = sum(row["count"] for row in launch["instructions"] if row["name"] == "Mmad")
+    assert launch["flops"] == pytest.approx((cycles - 21 * mmads) * 2 * 16**3, rel=1e-3)
     # Each pipe works as long as its instructions take.
     for pipe, lane in (("cube", "CUBE"), ("mte1", "MTE1")):
         rows = [row for row in launch["instructions"] if row["pipe"] == lane]
@@ -134,3 +139,4 @@ def test_profile_on_the_terminal_and_as_a_page(tmp_path: Path) -> None:
     assert "aiv_" not in text
     html = page.read_text("utf-8")
     assert all(f">{lane}<" in html for lane in LANES)
+    assert "matrix unit 354 TFLOPS" in html  # 24 AICs of Ascend910B2 at 1.8 GHz

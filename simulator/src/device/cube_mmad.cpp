@@ -220,9 +220,10 @@ Initial InitialOf(Core& core, const Ub& dst, const Ub& bias, const MmadCtl& ctl)
   return Initial::kOld;
 }
 
-double CubeK(const Ub& a, const MmadCtl& ctl, bool hf32) {
+// Columns of A that are multiplied in a cycle.
+uint8_t CubeK(const Ub& a, const MmadCtl& ctl, bool hf32) {
   return ctl.bits == 32 ? (hf32 && a.dtype == DType::kFloat ? 8 : 4)
-                        : static_cast<double>(ColumnsOf(ctl.bits));
+                        : static_cast<uint8_t>(ColumnsOf(ctl.bits));
 }
 
 // The bytes of C that hold m x n results.
@@ -285,9 +286,9 @@ void CubeMmad(const Ub& dst, const Ub& a, const Ub& b, const Ub& bias, const Mma
         record.flow = Flow::kMove;
         record.dtype = a.dtype;
         record.ordered = shape.m1 * shape.n1 >= kOrderedFractals;
-        record.repeat = static_cast<int32_t>(
-            shape.m1 * shape.n1 *
-            CeilDiv(shape.k, static_cast<uint64_t>(CubeK(a, ctl, core.cube.hf32))));
+        record.group = CubeK(a, ctl, core.cube.hf32);
+        record.repeat =
+            static_cast<int32_t>(shape.m1 * shape.n1 * CeilDiv(shape.k, uint64_t{record.group}));
         AddResult(&record, core, dst, Use::kWrite, shape);
         record.Add(PartOf(core, a, Use::kRead, 0, shape.BytesOfA(), 1, 0));
         record.Add(PartOf(core, b, Use::kRead, 0, shape.BytesOfB(), 1, 0));

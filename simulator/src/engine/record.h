@@ -147,7 +147,7 @@ struct Record {
   DType dtype = DType::kFloat;  // of the lanes that are computed with
   bool atomic = false;
   bool ordered = false;  // hardware runs it behind the earlier instructions of its pipe
-  uint8_t group = 1;     // Flow::kGroups: lanes per result
+  uint8_t group = 1;     // Flow::kGroups: lanes per result; of an Mmad: columns of A in a cycle
   uint8_t crowd = 0;  // of a list of addresses: most blocks of a repeat's operand in one bank group
   bool reference = false;  // a scalar access by reference: read or write, nobody knows
   int accessCount = 0;

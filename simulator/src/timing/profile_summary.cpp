@@ -200,7 +200,7 @@ std::string SummaryJson(const Profile& profile) {
   const double start = ScalarCostsOf(*profile.soc).start;
   std::set<std::string> unknown;
   const std::vector<std::vector<Ground>> grounds = GroundsOf(profile);
-  double conflicts = 0, vectorBytes = 0, rowSums = 0, vector = 0;
+  double conflicts = 0, vectorBytes = 0, rowSums = 0, vector = 0, flops = 0, flopsPerCycle = 0;
   std::string cores;
   const uint64_t alignment = CopyLawOf(*profile.soc).alignment;
   for (size_t i = 0; i < profile.tapes.size(); ++i) {
@@ -210,6 +210,8 @@ std::string SummaryJson(const Profile& profile) {
     conflicts += conflict;
     vectorBytes += static_cast<double>(tape.vectorBytes);
     rowSums += tape.rowSums;
+    flops += tape.flops;
+    flopsPerCycle = std::max(flopsPerCycle, tape.flopsPerCycle);
     vector += times.busy[static_cast<size_t>(Pipe::kVector)];
     const CoreSums sums = SumsOf(tape, times, alignment);
     unknown.insert(tape.unknown.begin(), tape.unknown.end());
@@ -249,7 +251,7 @@ std::string SummaryJson(const Profile& profile) {
       "\"earlyWriteBack\":%g,"
       "\"memoryBytes\":%.0f,\"l2Bytes\":%.0f,\"readBytes\":%.0f,\"hitBytes\":%.0f,"
       "\"gmReadBytes\":%llu,\"gmWriteBytes\":%llu,\"conflictCycles\":%.1f,\"vectorBytes\":%.0f,"
-      "\"alignment\":%llu,\"ubPeakBytes\":%llu,"
+      "\"flops\":%.0f,\"flopsPerCycle\":%.0f,\"alignment\":%llu,\"ubPeakBytes\":%llu,"
       "\"ubBytes\":%llu,\"coreKind\":\"%s\",\"vecCores\":%u,\"aicCores\":%u,\"evidence\":\"%s\","
       "\"socEvidence\":\"%s\",\"band\":[%g,%g,"
       "%g],"
@@ -267,8 +269,8 @@ std::string SummaryJson(const Profile& profile) {
       CopyLawOf(*profile.soc).earlyWriteBack, profile.times.memoryBytes, profile.times.l2Bytes,
       profile.times.readBytes, profile.times.hitBytes,
       static_cast<unsigned long long>(profile.stats.gmReadBytes),
-      static_cast<unsigned long long>(profile.stats.gmWriteBytes), conflicts, vectorBytes,
-      static_cast<unsigned long long>(alignment),
+      static_cast<unsigned long long>(profile.stats.gmWriteBytes), conflicts, vectorBytes, flops,
+      flopsPerCycle, static_cast<unsigned long long>(alignment),
       static_cast<unsigned long long>(profile.stats.ubPeakBytes),
       static_cast<unsigned long long>(profile.soc->ubBytes),
       profile.cores.Mixed()                        ? "mix"

@@ -363,6 +363,12 @@ void TapeObserver::AddUnit(const Record& record) {
   step.cycles = static_cast<float>(
       std::max(1.0, (wide ? cost.perRepeat32 : cost.perRepeat16) * std::max(record.repeat, 1)));
   tape_->grounds[ground].cycles += step.head + step.cycles;
+  if (record.pipe == Pipe::kCube) {
+    constexpr double kFractal = 16 * 16 * 2;  // a multiplication and an addition for each of C
+    const double inCycle = kFractal * record.group;
+    tape_->flops += inCycle * record.repeat;
+    tape_->flopsPerCycle = std::max(tape_->flopsPerCycle, inCycle);
+  }
 }
 
 void TapeObserver::AddCopy(const Core& core, const Record& record) {

@@ -138,6 +138,8 @@ struct Tape {
       0;                  // of GM that copies read while a core waited for another one: in no step
   double ownSeconds = 0;  // of the host, for scalar code between calls; see host/own_time.h
   uint64_t vectorBytes = 0;  // that vector instructions read and wrote
+  double flops = 0;          // of Mmads, whole fractals: multiplications and additions
+  double flopsPerCycle = 0;  // of the Mmad that does most in a cycle
   double queueCycles = 0;    // of the scalar pipe, for queue operations
   double coldCycles = 0;     // and for code that runs for the first time
   double rowSums = 0;        // cycles of instructions that make a value of each of several repeats

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from aclgrad.profiling.estimate import cores_there
@@ -34,47 +35,72 @@ def _xy(label: str, titles: tuple[str, str], **settings: Any) -> charts.Plot:
     )  # fmt: skip
 
 
+@dataclass(frozen=True)
+class Unit:
+    """The unit whose peak is the roof: its work, and its name on the plot."""
+
+    name: str
+    work: str
+    rate: str  # a million of it in a microsecond
+    total: Callable[[Mapping[str, Any]], float]
+    peak: Callable[[Mapping[str, Any]], float]  # in a cycle, of all cores
+
+
+VECTOR = Unit(
+    "vector", "bytes of vector instructions", "TB/s",
+    lambda kernel: float(kernel["vectorBytes"]),
+    lambda kernel: float(kernel["vecCores"] * VECTOR_BYTES_PER_CYCLE),
+)  # fmt: skip
+CUBE = Unit(
+    "matrix unit", "operations of the matrix unit", "TFLOPS",
+    lambda kernel: float(kernel["flops"]),
+    lambda kernel: float(kernel["aicCores"] * kernel["flopsPerCycle"]),
+)  # fmt: skip
+
+
 def roofline(items: Sequence[Profiled]) -> str:
     """Roofs of the first profile's SoC, and for the longest launch of each profile a point under
-    each roof: by the bytes that cross the memory's pins, and by those that L2 serves.
+    each roof: by the bytes that cross the memory's pins, and by those that L2 serves. A launch that
+    multiplies matrices has the matrix unit's peak for a roof, of its widest type.
     """
     kernel = items[0].kernel
-    rate = kernel["mhz"] / 1e6  # bytes per cycle to TB/s
+    unit = CUBE if kernel.get("flops") else VECTOR
+    rate = kernel["mhz"] / 1e6  # of a cycle's bytes or operations: TB/s or TFLOPS
     memory = kernel["memoryBytesPerCycle"] * rate
     cache = kernel["l2BytesPerCycle"] * rate
-    vector = kernel["vecCores"] * VECTOR_BYTES_PER_CYCLE * rate
-    points = [_point(item, level) for item in items for level in ("memory", "l2")]
+    peak = unit.peak(kernel) * rate
+    points = [_point(item, level, unit) for item in items for level in ("memory", "l2")]
     low = min([0.3, *(x / 2 for x, _ in points)])
-    high = max([vector / memory * 4, *(x * 2 for x, _ in points)])
+    high = max([peak / memory * 4, *(x * 2 for x, _ in points)])
     floor = min([memory * low, *(y / 2 for _, y in points)])
     plot = _xy(
         "Roofline",
-        ("bytes of vector instructions per byte moved", "TB/s of vector instructions"),
+        (f"{unit.work} per byte moved", f"{unit.rate} of the {unit.name}"),
         logarithmic=True,
         xrange=(low, high),
-        range=(floor, vector * 2),
+        range=(floor, peak * 2),
         x_labels=charts.decades(low, high),
-        y_labels=charts.decades(floor, vector * 2),
+        y_labels=charts.decades(floor, peak * 2),
     )
     for kind, name, bandwidth in (("memory", "memory", memory), ("cache", "L2", cache)):
-        roof = [(low, low * bandwidth), (vector / bandwidth, vector)]
+        roof = [(low, low * bandwidth), (peak / bandwidth, peak)]
         plot.add(f"roof {kind}", roof, f"{name} {bandwidth:.2f} TB/s", show_dots=False)
-    roof = [(vector / cache, vector), (high, vector)]
-    plot.add("roof", roof, f"vector {vector:.0f} TB/s", show_dots=False)
+    roof = [(peak / cache, peak), (high, peak)]
+    plot.add("roof", roof, f"{unit.name} {peak:.0f} {unit.rate}", show_dots=False)
     for index, (x, y) in enumerate(points):
         letter, level = "AB"[index // 2], ("memory", "L2")[index % 2]
-        words = f"{x:.2f} bytes per byte of {level}, {y:.2f} TB/s"
+        words = f"{x:.2f} {unit.work.split()[0]} per byte of {level}, {y:.2f} {unit.rate}"
         title = words if len(items) == 1 else f"{letter}: {words}"
         hollow = " hollow" if level == "L2" else ""
         plot.add(f"p{letter}{hollow}", [charts.mark((x, y), words)], title, stroke=False)
     return plot.svg()
 
 
-def _point(item: Profiled, level: str) -> tuple[float, float]:
+def _point(item: Profiled, level: str, unit: Unit) -> tuple[float, float]:
     kernel = item.kernel
-    vector = max(1.0, kernel["vectorBytes"])
-    rate = vector / max(kernel["cycles"], 1.0) * kernel["mhz"] / 1e6
-    return vector / max(1.0, kernel[f"{level}Bytes"]), rate
+    work = max(1.0, unit.total(kernel))
+    rate = work / max(kernel["cycles"], 1.0) * kernel["mhz"] / 1e6
+    return work / max(1.0, kernel[f"{level}Bytes"]), rate
 
 
 def core_bars(item: Profiled) -> str:
