@@ -32,7 +32,7 @@ inline uint32_t TransposeBlocks(uint32_t length) {
   return (length + kTransposeSide - 1) / kTransposeSide;
 }
 
-// Scenes 1 to 6 take [B, N, S, H/N], scene 7 takes [H, W].
+// Scenes 1 to 6 take [B, N, S, H/N], scene 7 takes [H, W]. The words of each scene are a row of a table, so it stays one function.
 inline std::array<uint32_t, 18> TransposeWords(const std::vector<int64_t>& dims, uint32_t stack,
                                                uint32_t width, uint32_t scene) {
   std::array<uint32_t, 18> words{};

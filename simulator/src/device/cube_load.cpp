@@ -505,6 +505,20 @@ void CheckLoad3d(const Load3dCtl& ctl) {
   CheckRange("dilationFilterH", ctl.dilationH, 1, 255, kFewerBits);
 }
 
+void CheckLoad3dBits(const Load3dCtl& ctl, bool toA) {
+  if (ctl.bits < 8 || (!toA && ctl.bits == 8)) {
+    if (toA) {
+      ThrowNotSimulated("LoadData of feature maps of int4b_t");
+    }
+    ThrowFault("dtype-unsupported", Format("a feature map of %u bits into L0B", ctl.bits),
+               "Hardware has 16 and 32 bits there. Use LoadDataWithTranspose.");
+  }
+  if (toA && ctl.transpose && ctl.bits == 8) {
+    ThrowFault("dtype-unsupported", "enTranspose with elements of 8 bits",
+               "Hardware transposes 16 and 32 bits. Use LoadDataWithTranspose.");
+  }
+}
+
 // Returns how often the filter fits; 0: not once.
 uint64_t PlacesOf(uint64_t size, uint64_t before, uint64_t behind, uint64_t filter,
                   uint64_t dilation, uint64_t stride) {
@@ -556,17 +570,7 @@ void CubeLoad3d(const Ub& dst, const Ub& src, const Load3dCtl& given) try {
   CheckOperandIn(core, src, {Space::kL1}, kCubeBlock, "src");
   const bool toA = core.SpaceOf(dst) == Space::kL0a;
   core.instruction = toA ? "LoadData (feature map to L0A)" : "LoadData (feature map to L0B)";
-  if (ctl.bits < 8 || (!toA && ctl.bits == 8)) {
-    if (toA) {
-      ThrowNotSimulated("LoadData of feature maps of int4b_t");
-    }
-    ThrowFault("dtype-unsupported", Format("a feature map of %u bits into L0B", ctl.bits),
-               "Hardware has 16 and 32 bits there. Use LoadDataWithTranspose.");
-  }
-  if (toA && ctl.transpose && ctl.bits == 8) {
-    ThrowFault("dtype-unsupported", "enTranspose with elements of 8 bits",
-               "Hardware transposes 16 and 32 bits. Use LoadDataWithTranspose.");
-  }
+  CheckLoad3dBits(ctl, toA);
   if (ctl.map.l1H == 0 || ctl.map.l1W == 0 || ctl.channelSize == 0 || ctl.kExtension == 0 ||
       ctl.mExtension == 0) {
     MarkNothing(core, dst, "loads nothing: a size is 0");
@@ -708,6 +712,23 @@ void CubeFill(const Ub& dst, const FillCtl& ctl) try {
 }
 ACLSIM_SKIPS_FAULTS()
 
+namespace {
+
+void CheckTableTypes(const Core& core, Space table, DType dst, DType src) {
+  const bool widens = src == DType::kHalf && dst == DType::kFloat;
+  const bool known = table == Space::kBt
+                         ? widens || (src == dst && (src == DType::kFloat || src == DType::kInt32))
+                         : src == DType::kUint64 && dst == DType::kUint64;
+  if (!known) {
+    ThrowFault("dtype-unsupported",
+               Format("%s of %s to %s", core.instruction, NameOf(src), NameOf(dst)),
+               "The device compiler refuses it. BT takes float, int32_t, and half as float; FB "
+               "takes uint64_t.");
+  }
+}
+
+}  // namespace
+
 void CubeCopyToTable(const Ub& dst, const Ub& src, uint64_t blockCount, uint64_t blockLen,
                      uint64_t srcGap, uint64_t dstGap) try {
   Core& core = Core::Current();
@@ -720,16 +741,8 @@ void CubeCopyToTable(const Ub& dst, const Ub& src, uint64_t blockCount, uint64_t
   CheckOperandIn(core, src, {Space::kL1}, kCubeBlock, "src");
   const bool bias = core.SpaceOf(dst) == Space::kBt;
   core.instruction = bias ? "DataCopy (L1 to BT)" : "DataCopy (L1 to FB)";
-  const bool widens = src.dtype == DType::kHalf && dst.dtype == DType::kFloat;
-  const bool known = bias ? widens || (src.dtype == dst.dtype &&
-                                       (src.dtype == DType::kFloat || src.dtype == DType::kInt32))
-                          : src.dtype == DType::kUint64 && dst.dtype == DType::kUint64;
-  if (!known) {
-    ThrowFault("dtype-unsupported",
-               Format("%s of %s to %s", core.instruction, NameOf(src.dtype), NameOf(dst.dtype)),
-               "The device compiler refuses it. BT takes float, int32_t, and half as float; FB "
-               "takes uint64_t.");
-  }
+  CheckTableTypes(core, core.SpaceOf(dst), dst.dtype, src.dtype);
+  const bool widens = src.dtype != dst.dtype;
   if (blockCount == 0 || blockLen == 0) {
     MarkNothing(core, dst, "copies nothing: its blockCount or blockLen is 0");
     return;

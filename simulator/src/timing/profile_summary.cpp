@@ -193,7 +193,34 @@ std::vector<uint32_t> ShownCores(const ChipTimes& times) {
   return shown;
 }
 
-// A long list of fields, each beside its value: it stays one function, as parts of it would say less.
+namespace {
+
+std::string CoreJson(const KernelLaunch& launch, uint32_t number, const Tape& tape,
+                     const CoreTimes& times, const CoreSums& sums) {
+  const auto of = [](const std::array<double, kPipes>& row, Pipe pipe) {
+    return row[static_cast<size_t>(pipe)];
+  };
+  return Format(
+      "%s{\"block_id\":%u,\"start\":%.1f,\"cycles\":%.1f,\"scalar\":%.1f,\"vec\":%.1f,\"mte2\":%"
+      ".1f,"
+      "\"mte3\":%.1f,\"scalarWait\":%.1f,\"vecWait\":%.1f,\"mte2Wait\":%.1f,\"mte3Wait\":%.1f,"
+      "\"vecDrain\":%.1f,\"conflict\":%.1f,\"bankGroupConflict\":%.1f,\"bankConflict\":%.1f,"
+      "\"readBytes\":%.0f,\"writeBytes\":%.0f,\"reads\":%llu,"
+      "\"writes\":%llu,\"blocks\":%llu,\"unalignedBlocks\":%llu,\"steps\":%zu,\"queue\":%.1f,"
+      "\"cold\":%.1f%s}",
+      number == 0 ? "" : ",", number, times.start, times.end, of(times.busy, Pipe::kScalar),
+      of(times.busy, Pipe::kVector), of(times.busy, Pipe::kMte2), of(times.busy, Pipe::kMte3),
+      of(times.waited, Pipe::kScalar), of(times.waited, Pipe::kVector),
+      of(times.waited, Pipe::kMte2), of(times.waited, Pipe::kMte3), sums.vectorDrain,
+      tape.conflicts.groups + tape.conflicts.banks, tape.conflicts.groups, tape.conflicts.banks,
+      sums.readBytes, sums.writeBytes, static_cast<unsigned long long>(sums.reads),
+      static_cast<unsigned long long>(sums.writes), static_cast<unsigned long long>(sums.blocks),
+      static_cast<unsigned long long>(sums.unaligned), tape.steps.size(), tape.queueCycles,
+      tape.coldCycles, OwnJson(launch, number, times).c_str());
+}
+
+}  // namespace
+
 std::string SummaryJson(const Profile& profile) {
   const ChipCosts chip = ChipCostsOf(*profile.soc);
   const double cycles = chip.cyclesPerMicrosecond;
@@ -206,8 +233,7 @@ std::string SummaryJson(const Profile& profile) {
   for (size_t i = 0; i < profile.tapes.size(); ++i) {
     const Tape& tape = profile.tapes[i];
     const CoreTimes& times = profile.times.cores[i];
-    const double conflict = tape.conflicts.groups + tape.conflicts.banks;
-    conflicts += conflict;
+    conflicts += tape.conflicts.groups + tape.conflicts.banks;
     vectorBytes += static_cast<double>(tape.vectorBytes);
     rowSums += tape.rowSums;
     flops += tape.flops;
@@ -215,26 +241,7 @@ std::string SummaryJson(const Profile& profile) {
     vector += times.busy[static_cast<size_t>(Pipe::kVector)];
     const CoreSums sums = SumsOf(tape, times, alignment);
     unknown.insert(tape.unknown.begin(), tape.unknown.end());
-    const auto of = [](const std::array<double, kPipes>& row, Pipe pipe) {
-      return row[static_cast<size_t>(pipe)];
-    };
-    cores += Format(
-        "%s{\"block_id\":%zu,\"start\":%.1f,\"cycles\":%.1f,\"scalar\":%.1f,\"vec\":%.1f,\"mte2\":%"
-        ".1f,"
-        "\"mte3\":%.1f,\"scalarWait\":%.1f,\"vecWait\":%.1f,\"mte2Wait\":%.1f,\"mte3Wait\":%.1f,"
-        "\"vecDrain\":%.1f,\"conflict\":%.1f,\"bankGroupConflict\":%.1f,\"bankConflict\":%.1f,"
-        "\"readBytes\":%.0f,\"writeBytes\":%.0f,\"reads\":%llu,"
-        "\"writes\":%llu,\"blocks\":%llu,\"unalignedBlocks\":%llu,\"steps\":%zu,\"queue\":%.1f,"
-        "\"cold\":%.1f%s}",
-        i == 0 ? "" : ",", i, times.start, times.end, of(times.busy, Pipe::kScalar),
-        of(times.busy, Pipe::kVector), of(times.busy, Pipe::kMte2), of(times.busy, Pipe::kMte3),
-        of(times.waited, Pipe::kScalar), of(times.waited, Pipe::kVector),
-        of(times.waited, Pipe::kMte2), of(times.waited, Pipe::kMte3), sums.vectorDrain, conflict,
-        tape.conflicts.groups, tape.conflicts.banks, sums.readBytes, sums.writeBytes,
-        static_cast<unsigned long long>(sums.reads), static_cast<unsigned long long>(sums.writes),
-        static_cast<unsigned long long>(sums.blocks),
-        static_cast<unsigned long long>(sums.unaligned), tape.steps.size(), tape.queueCycles,
-        tape.coldCycles, OwnJson(profile.cores, static_cast<uint32_t>(i), times).c_str());
+    cores += CoreJson(profile.cores, static_cast<uint32_t>(i), tape, times, sums);
   }
   std::string instructions;
   for (const auto& [name, row] : InstructionsOf(profile)) {

@@ -512,6 +512,29 @@ void TapeObserver::Count(Pipe pipe) {
       static_cast<uint32_t>(tape_->steps.size() - 1));
 }
 
+void TapeObserver::AddScalarAccess(const Core& core, Record& record) {
+  for (const Pipe pipe : IssuedPipes(core.kind)) {
+    if (core.autoSync && Touches(pipe, record)) {
+      const uint32_t flag = kAutomaticFlag + static_cast<uint32_t>(pipe);
+      PushAutomatic(StepKind::kSet, pipe, flag, record.site);
+      PushAutomatic(StepKind::kWait, Pipe::kScalar, flag, record.site);
+      recent_[static_cast<size_t>(pipe)].clear();
+      oldest_[static_cast<size_t>(pipe)] = 0;
+    }
+  }
+  AddScalar(record);
+  Count(record.pipe);
+  NoteUses(core, record, tape_->steps.size() - 1);
+  NoteSources(record, false, &tape_->steps.back());
+  const bool number = !record.access[0].InGm() && IsReal(record.dtype);
+  if (record.access[0].use == Use::kRead && tape_->steps.back().reads == 0 && !number) {
+    indexAt_ = tape_->steps.size();
+  }
+  NoteResults(record);
+  NoteLook(record);
+  record.step = static_cast<uint32_t>(tape_->steps.size() - 1);
+}
+
 void TapeObserver::OnIssue(const Core& core, Record& record) {
   if (record.vectorFunction == 0) {
     const bool vector = record.pipe == Pipe::kVector;
@@ -519,26 +542,7 @@ void TapeObserver::OnIssue(const Core& core, Record& record) {
     NoteCall(core, record.site, vector && (cost->levels || cost->chain.size() > 1));
   }
   if (record.pipe == Pipe::kScalar) {
-    for (const Pipe pipe : IssuedPipes(core.kind)) {
-      if (core.autoSync && Touches(pipe, record)) {
-        const uint32_t flag = kAutomaticFlag + static_cast<uint32_t>(pipe);
-        PushAutomatic(StepKind::kSet, pipe, flag, record.site);
-        PushAutomatic(StepKind::kWait, Pipe::kScalar, flag, record.site);
-        recent_[static_cast<size_t>(pipe)].clear();
-        oldest_[static_cast<size_t>(pipe)] = 0;
-      }
-    }
-    AddScalar(record);
-    Count(record.pipe);
-    NoteUses(core, record, tape_->steps.size() - 1);
-    NoteSources(record, false, &tape_->steps.back());
-    const bool number = !record.access[0].InGm() && IsReal(record.dtype);
-    if (record.access[0].use == Use::kRead && tape_->steps.back().reads == 0 && !number) {
-      indexAt_ = tape_->steps.size();
-    }
-    NoteResults(record);
-    NoteLook(record);
-    record.step = static_cast<uint32_t>(tape_->steps.size() - 1);
+    AddScalarAccess(core, record);
     return;
   }
   if (record.vectorFunction != 0) {

@@ -217,6 +217,7 @@ class TapeObserver : public Observer {
   void AddUnit(const Record& record);
   void AddCopy(const Core& core, const Record& record);
   void AddScalar(const Record& record);
+  void AddScalarAccess(const Core& core, Record& record);
 
   const Soc& soc_;
   const ScalarCosts& scalar_;
