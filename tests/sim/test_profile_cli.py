@@ -501,7 +501,8 @@ def test_kernel_without_end(suffix: str, tmp_path: Path) -> None:
         timeout=600,
     )
     assert done.returncode == 1
-    assert FOUND.sub("", done.stderr).startswith(f"error: {source}: still running after 1 s")
+    said = re.sub(r"(?m)^aclgrad profile after \d+ s\n", "", done.stderr)  # on a busy machine
+    assert FOUND.sub("", said).startswith(f"error: {source}: still running after 1 s")
     assert "Next: " in done.stderr
 
 
