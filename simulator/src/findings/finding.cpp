@@ -204,8 +204,6 @@ void Print(const Finding& finding, Level level) {
 
 }  // namespace
 
-std::string FindingJson(const Finding& finding) { return Json(finding, Level::kError); }
-
 void MergeFinding(std::vector<Finding>* findings, Finding finding) {
   for (Finding& known : *findings) {
     if (Same(known, finding)) {

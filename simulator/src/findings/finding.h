@@ -51,7 +51,6 @@ struct Finding {
 
 std::string JsonQuoted(const std::string& text);
 std::string FindingText(const Finding& finding);
-std::string FindingJson(const Finding& finding);
 
 // Adds to the list, or to the count of an equal one: same kind, operator and lines.
 void MergeFinding(std::vector<Finding>* findings, Finding finding);
