@@ -24,6 +24,7 @@ Row = dict[str, Any]
 DTYPES = ("fp32", "fp16", "bf16")
 
 LOW = 0.75  # of the bandwidth bound
+BOUNDED = 0.85  # of the limit of what is busiest: more is what that limits
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 # Tables of every case; what is not named here is in the short page.
@@ -189,6 +190,14 @@ def below(groups: Sequence[CaseClass], rows: Sequence[Row]) -> Table:
         values = [row[name] for row in cases]
         return f"{median(values):.0%} ({min(values):.0%})"
 
+    low = [row for cases in found.values() for row in cases]
+    limits = dict.fromkeys(row["busiest"] for row in low)
+    bounded = [row["busiest"] for row in low if row["of busiest"] >= BOUNDED]
+    by_limit = [
+        f"{bounded.count(name)} of {sum(row['busiest'] == name for row in low)} by {name}"
+        for name in limits
+    ]
+    shares = [row["share"] for row in rows if "error" not in row]
     return Table(
         "cases below three quarters of the bandwidth bound, by what is busiest",
         ["class", "dtype", "busiest", "cases", "of the bandwidth bound", "of the busiest's limit"],
@@ -197,7 +206,9 @@ def below(groups: Sequence[CaseClass], rows: Sequence[Row]) -> Table:
             + [cell(cases, figure) for figure in ("share", "of busiest")]
             for (name, width, busiest), cases in found.items()
         ],
-        f"{sum(map(len, found.values()))} of {len(rows)} cases; median (least).",
+        f"{len(low)} of {len(rows)} cases, whose median is {median(shares):.0%}; median (least)."
+        f" At {BOUNDED:.0%} of the busiest's limit or more are {len(bounded)} of the"
+        f" {len(low)}: {', '.join(by_limit)}.",
     )
 
 

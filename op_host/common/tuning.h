@@ -47,7 +47,7 @@ constexpr uint32_t kFewSlabs = 8;
 constexpr int64_t kSideBySideLanes = 512;
 constexpr int64_t kSideBySideWaste = 16;
 constexpr int64_t kSideBySideColumns = 39;
-constexpr int64_t kScaledLanes = 256;
+constexpr uint32_t kScaledLanes = 256;
 // Rows of up to kFlatRowBytes bytes lie flat in registers. Columns are added up in registers from
 // kRegisterColumns on.
 constexpr int64_t kFlatRowBytes = 128;

@@ -40,7 +40,7 @@ class SideBySide {
     const SideBySideUb ub = SideBySideUbOf(columns, width, slabs);
     columns_ = columns;
     period_ = static_cast<uint32_t>(PeriodOf(columns));
-    width_ = slabs > 0 ? period_ + static_cast<uint32_t>(kScaledLanes) : width;
+    width_ = slabs > 0 ? period_ + kScaledLanes : width;
     transposes_ = slabs > 0;
     pipe->InitBuffer(sums_, ub.sums.bytes);
     if (ub.periods.bytes > 0) {
@@ -87,12 +87,11 @@ class SideBySide {
   // multiple of a block, and the sums of a slab go on behind their period as far as a piece does.
   __aicore__ inline void Scale(const LocalTensor<Lane>& y, uint32_t slab, const Matrix& sums,
                                uint32_t slabs) const {
-    constexpr uint32_t kMost = static_cast<uint32_t>(kScaledLanes);
     for (uint32_t u = 0; u < slabs; ++u) {
-      for (uint32_t c = 0; c < slab; c += kMost) {
+      for (uint32_t c = 0; c < slab; c += kScaledLanes) {
         const LocalTensor<Lane> piece = y[u * slab + c];
         AscendC::Mul(piece, piece, sums.lanes[u * sums.pitch + c % period_],
-                     static_cast<int32_t>(Min(kMost, slab - c)));
+                     static_cast<int32_t>(Min(kScaledLanes, slab - c)));
       }
     }
   }
