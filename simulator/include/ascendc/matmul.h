@@ -210,6 +210,9 @@ class Operand {
   bool transposed_ = false, isSet_ = false;
 };
 
+constexpr const MatmulConfig& ConfigIn(const MatmulConfig& config) { return config; }
+constexpr const MatmulConfig& ConfigIn(const MatmulApiStaticTiling& tiling) { return tiling.cfg; }
+
 // The block of an operand that is in L1, until another one is asked for.
 template <typename T>
 struct Held {
@@ -222,10 +225,13 @@ struct Held {
 
 namespace AscendC {
 
-template <typename A, typename B, typename C, typename Bias = C, const auto& config = CFG_NORM,
+template <typename A, typename B, typename C, typename Bias = C, const auto& given = CFG_NORM,
           typename CallBack = MatmulCallBackFunc<>,
           template <const auto&, typename...> class Policy = Impl::Detail::MatmulPolicy>
 class MatmulImpl {
+  static constexpr bool kIsConstant =
+      std::is_same_v<std::decay_t<decltype(given)>, MatmulApiStaticTiling>;
+  static constexpr MatmulConfig config = detail::mm::ConfigIn(given);
   using SrcA = typename A::T;
   using SrcB = typename B::T;
   using Dst = typename C::T;
@@ -293,10 +299,10 @@ class MatmulImpl {
  public:
   MatmulImpl() = default;
   ~MatmulImpl() noexcept(false) {
-    if (!config.enableEnd && isUnderWay_) {
+    if (!config.enableEnd && isUnderWay_ && GetTPipePtr() == pipe_) {
       End();
     }
-    if (isUnderWay_ && std::uncaught_exceptions() == 0) {
+    if (config.enableEnd && isUnderWay_ && std::uncaught_exceptions() == 0) {
       isUnderWay_ = false;
       detail::mm::Misuse("End",
                          "Hardware leaves its flags set for whoever comes next. Call End "
@@ -305,9 +311,11 @@ class MatmulImpl {
     }
   }
 
+  static constexpr bool kHasConstantTiling = kIsConstant;
+
   // --- life -----------------------------------------------------------------------------------------------------------------
   void Init(const TCubeTiling* cubeTiling, TPipe* tpipe = nullptr) {
-    if (cubeTiling == nullptr) {
+    if (cubeTiling == nullptr && !kIsConstant) {
       detail::mm::Misuse("Init", "Pass the TCubeTiling that GetTiling has filled.",
                          "the tiling is null");
     }
@@ -315,7 +323,7 @@ class MatmulImpl {
     if (pipe_ == nullptr) {
       detail::mm::Misuse("Init", "Make a TPipe before, and pass it.", "there is no TPipe");
     }
-    tiling_ = *cubeTiling;
+    SetTiling(cubeTiling);
     CheckTiling();
     orgM_ = Word(tiling_.M), orgN_ = Word(tiling_.N);
     orgKa_ = Word(tiling_.Ka), orgKb_ = Word(tiling_.Kb);
@@ -509,6 +517,22 @@ class MatmulImpl {
   template <typename T>
   static constexpr uint32_t kWhole = std::max(detail::mm::kC0<T>, detail::mm::kRows);
 
+  // What the compiler knows goes before what comes at run time, which may be nothing.
+  void SetTiling(const TCubeTiling* tiling) {
+    if (tiling != nullptr) {
+      tiling_ = *tiling;
+    }
+    if constexpr (kIsConstant) {
+      if (tiling == nullptr) {
+        tiling_ = {};
+        tiling_.M = given.singleCoreM, tiling_.N = given.singleCoreN;
+        tiling_.Ka = tiling_.Kb = given.singleCoreK;
+      }
+#define ACLSIM_TAKE_(type, name) tiling_.name = given.name != -1 ? given.name : tiling_.name;
+      ACLSIM_CUBE_TILING(ACLSIM_TAKE_)
+#undef ACLSIM_TAKE_
+    }
+  }
   void CheckTiling() {
     using namespace detail::mm;
     const struct {
@@ -616,6 +640,12 @@ class MatmulImpl {
     using T = typename Type::T;
     if (Type::pos == TPosition::TSCM) {
       return 0;
+    }
+    if (uint64_t{outer} * k * sizeof(T) > detail::mm::kL1Bytes) {
+      detail::mm::Misuse("Init", "Smaller steps or base extents fit; GetTiling gives some.",
+                         "the tiling does not fit L1: a block of %u x %u elements of %u bytes is "
+                         "larger than its %u bytes",
+                         outer, k, uint32_t{sizeof(T)}, detail::mm::kL1Bytes);
     }
     return Type::format == CubeFormat::VECTOR
                ? detail::mm::UpTo(k * uint32_t{sizeof(T)}, detail::mm::kFractalBytes) +
@@ -967,7 +997,7 @@ template <typename Object>
 void Regist(TPipe*, Object&) {}
 template <typename Object, typename... Rest>
 void Regist(TPipe* pipe, Object& object, const TCubeTiling* tiling, Rest&&... rest) {
-  if (tiling != nullptr) {
+  if (tiling != nullptr || Object::kHasConstantTiling) {
     object.Init(tiling, pipe);
   }
   if constexpr (sizeof...(Rest) > 0) {

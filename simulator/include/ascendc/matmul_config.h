@@ -2,7 +2,10 @@
 // The template parameters of Matmul: where its matrices lie and how, and how it works. Names, order and defaults of fields are CANN's.
 #pragma once
 
+#include <algorithm>
+
 #include "ascendc/types.h"
+#include "kernel_tiling/kernel_tiling.h"
 
 enum class CubeFormat {
   ND = 0,
@@ -263,7 +266,48 @@ constexpr MatmulConfig GetMMConfig(Parts&&... parts) {
   return config;
 }
 
+// A tiling that is known to the compiler, with the config; -1 is what the tiling at run time says.
+struct MatmulApiStaticTiling {
+#define ACLSIM_STATIC_FIELD_(type, name) type name = -1;
+  ACLSIM_CUBE_TILING(ACLSIM_STATIC_FIELD_)
+#undef ACLSIM_STATIC_FIELD_
+  MatmulConfig cfg = CFG_NORM;
+};
+
 namespace AscendC {
+
+// That of a config with parts and tiles (GetMMConfig with MatmulShapeParams): as many steps of K as L1 holds.
+template <typename A, typename B, typename C, typename Bias>
+constexpr MatmulApiStaticTiling GetMatmulApiTiling(const MatmulConfig& mmCFG,
+                                                   int32_t l1Size = 512 * 1024) {
+  constexpr int32_t kL0 = 64 * 1024, kL0c = 128 * 1024, kSum = 4, kUnit = 32;
+  constexpr int32_t kA = sizeof(typename A::T), kB = sizeof(typename B::T);
+  MatmulApiStaticTiling tiling;
+  tiling.cfg = mmCFG;
+  const auto m = static_cast<int32_t>(mmCFG.basicM), n = static_cast<int32_t>(mmCFG.basicN),
+             k = static_cast<int32_t>(mmCFG.basicK);
+  if (m == 0 || n == 0 || k == 0 || mmCFG.singleCoreK == 0) {
+    return tiling;
+  }
+  const auto up = [](int32_t value) { return (value + kUnit - 1) / kUnit * kUnit; };
+  tiling.singleCoreM = static_cast<int32_t>(mmCFG.singleCoreM);
+  tiling.singleCoreN = static_cast<int32_t>(mmCFG.singleCoreN);
+  tiling.singleCoreK = static_cast<int32_t>(mmCFG.singleCoreK);
+  tiling.baseM = m, tiling.baseN = n, tiling.baseK = k;
+  tiling.dbL0A = 2 * m * k * kA <= kL0 ? 2 : 1;
+  tiling.dbL0B = 2 * n * k * kB <= kL0 ? 2 : 1;
+  tiling.dbL0C = 2 * m * n * kSum <= kL0c ? 2 : 1;
+  const int32_t blocks = (A::pos == TPosition::TSCM ? 0 : up(m) * up(k) * kA) +
+                         (B::pos == TPosition::TSCM ? 0 : up(n) * up(k) * kB);
+  const int32_t room = l1Size - n * static_cast<int32_t>(sizeof(uint64_t));  // bias or quantisation
+  const int32_t db = 2 * blocks <= room ? 2 : 1;
+  const int32_t steps = (tiling.singleCoreK + k - 1) / k;
+  const int32_t fits = blocks == 0 ? steps : std::max(1, std::min(steps, room / (db * blocks)));
+  tiling.stepM = tiling.stepN = 1;
+  tiling.stepKa = tiling.stepKb = fits;
+  tiling.depthA1 = tiling.depthB1 = db * fits;
+  return tiling;
+}
 
 template <TPosition POSITION, CubeFormat FORMAT, typename TYPE, bool ISTRANS = false,
           LayoutMode LAYOUT = LayoutMode::NONE, bool IBSHARE = false,

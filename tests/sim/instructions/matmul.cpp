@@ -246,6 +246,44 @@ extern "C" __global__ __aicore__ void half_vector(GM_ADDR a, GM_ADDR b, GM_ADDR 
       .Run(a, b, c, bias, quant, told);
 }
 
+// Tiles and parts that the compiler knows; the tiling at run time says the rest, or there is none: then M, N and K are the parts'.
+using ConstantA = InGm<CubeFormat::ND, half, false>;
+using ConstantC = InGm<CubeFormat::ND, float, false>;
+constexpr MatmulApiStaticTiling kConstant =
+    GetMatmulApiTiling<ConstantA, ConstantA, ConstantC, ConstantC>(
+        GetMMConfig<MatmulConfigMode::CONFIG_NORM>(MatmulShapeParams{64, 96, 160, 32, 48, 32}));
+static_assert(kConstant.depthA1 == 10 && kConstant.stepKa == 5 && kConstant.dbL0C == 2);
+template <bool withTiling>
+void RunConstant(GM_ADDR a, GM_ADDR b, GM_ADDR c, GM_ADDR told) {
+  TCubeTiling tiling;
+  for (size_t i = 0; i < sizeof(tiling) / sizeof(int32_t); ++i) {
+    reinterpret_cast<int32_t*>(&tiling)[i] = reinterpret_cast<__gm__ int32_t*>(told)[i];
+  }
+  TPipe pipe;
+  Matmul<ConstantA, ConstantA, ConstantC, ConstantC, kConstant> object;
+  const TCubeTiling* given = withTiling ? &tiling : nullptr;
+  REGIST_MATMUL_OBJ(&pipe, GetSysWorkSpacePtr(), object, given);
+  GlobalTensor<half> left, right;
+  GlobalTensor<float> out;
+  left.SetGlobalBuffer(reinterpret_cast<__gm__ half*>(a));
+  right.SetGlobalBuffer(reinterpret_cast<__gm__ half*>(b));
+  out.SetGlobalBuffer(reinterpret_cast<__gm__ float*>(c));
+  object.SetOrgShape(tiling.M, tiling.N, tiling.Ka);
+  object.SetTail(tiling.M, tiling.N, tiling.Ka);
+  object.SetTensorA(left);
+  object.SetTensorB(right);
+  object.IterateAll(out);
+  object.End();
+}
+extern "C" __global__ __aicore__ void half_constant(GM_ADDR a, GM_ADDR b, GM_ADDR c, GM_ADDR,
+                                                    GM_ADDR, GM_ADDR told) {
+  RunConstant<true>(a, b, c, told);
+}
+extern "C" __global__ __aicore__ void half_constant_alone(GM_ADDR a, GM_ADDR b, GM_ADDR c, GM_ADDR,
+                                                          GM_ADDR, GM_ADDR told) {
+  RunConstant<false>(a, b, c, told);
+}
+
 // A in L1, brought there by the kernel, and C in a tensor of its own: for one core and one tile, M, N and K of at most 128.
 extern "C" __global__ __aicore__ void half_tscm(GM_ADDR a, GM_ADDR b, GM_ADDR c, GM_ADDR, GM_ADDR,
                                                 GM_ADDR told) {

@@ -406,6 +406,16 @@ def test_a_in_l1_and_c_in_l0c(
     product.check(product.run(runtime, library))
 
 
+@pytest.mark.parametrize("kernel", ["half_constant", "half_constant_alone"])
+@pytest.mark.parametrize("shape", [(64, 96, 160), (50, 90, 141)])
+def test_tilings_that_the_compiler_knows(
+    runtime: Runtime, library: ctypes.CDLL, shape: tuple[int, int, int], kernel: str
+) -> None:
+    """GetMatmulApiTiling; its fields go before those at run time, which are other ones here."""
+    product = Product(kernel, *shape, base=(16, 16, 16))
+    product.check(product.run(runtime, library))
+
+
 def test_without_end(runtime: Runtime, library: ctypes.CDLL) -> None:
     """A config whose enableEnd is off."""
     product = Product("half_no_end", 40, 50, 33, way=NO_END)
@@ -432,6 +442,10 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
     "table": (
         {"base": (16, 512, 32), "bias": np.float32, "tiling": {"dbL0B": 1, "dbL0A": 1}},
         r"the bias table: baseN x 4 bytes are 2048 bytes of 1024",
+    ),
+    "L1 by far": (
+        {"tiling": {"stepKa": 2**25, "depthA1": 2**25}},
+        r"does not fit L1: a block of 32 x 1073741824 elements",
     ),
     "depth": ({"tiling": {"depthA1": 3}}, r"depthA1 of the tiling is 3; .* 1 or 2"),
     "double": ({"tiling": {"dbL0C": 3}}, r"dbL0C of the tiling is 3"),
