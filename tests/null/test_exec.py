@@ -63,6 +63,56 @@ def test_status(script: str, words: tuple[str, ...], shown: str, status: int) ->
     assert run(script, *words, shown=shown).returncode == status
 
 
+KNOWN = """
+[[known]]
+kind = "flag-leak"
+file = "norm.h"
+reason = "issue 12"
+until = {until}
+
+[[known]]
+kind = "stream-race"
+reason = "issue 13"
+until = 2999-01-01
+
+[[known]]
+kind = "gm-out-of-bounds"
+op = "MyOp"
+reason = "issue 14"
+until = 2999-01-01
+"""
+
+
+@pytest.mark.parametrize(
+    ("until", "shown", "want"),
+    [
+        ("2999-01-01", "", "flag-leak@norm.h=warn,stream-race=warn"),
+        ("2999-01-01", "warn", "flag-leak@norm.h=warn,stream-race=warn,warn"),
+        ("2001-01-01", "", "stream-race=warn"),
+    ],
+)
+def test_known_findings_are_warnings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, until: str, shown: str, want: str
+) -> None:
+    """Those whose day has not passed, before what the caller says; all are named."""
+    (tmp_path / "aclgrad-known.toml").write_text(KNOWN.format(until=until))
+    monkeypatch.chdir(tmp_path)
+    done = run('echo "$ACLGRAD_FINDINGS"', shown=shown)
+    assert done.returncode == 0 and done.stdout.strip() == want, done.stderr
+    assert ("known: flag-leak norm.h: expired on 2001-01-01" in done.stderr) == ("2001" in until)
+    assert "known until 2999-01-01: stream-race: issue 13" in done.stderr
+    assert "known: gm-out-of-bounds MyOp: exec knows no operators" in done.stderr
+
+
+def test_a_wrong_file_of_known_findings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Refused before the program runs."""
+    (tmp_path / "aclgrad-known.toml").write_text('[[known]]\nkind = "none"\n')
+    monkeypatch.chdir(tmp_path)
+    done = run("echo ran")
+    assert done.returncode == 1 and "ran" not in done.stdout
+    assert "aclgrad-known.toml: entry 1" in done.stderr
+
+
 def test_an_older_report_is_not_this_program_s(tmp_path: Path) -> None:
     report = tmp_path / "found"
     report.write_text(f"{ERROR}\n")

@@ -8,6 +8,7 @@ import io
 import json
 import os
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -184,3 +185,48 @@ def test_a_second_derivative_that_is_not_there_raises() -> None:
         torch.autograd.grad(first.square().sum(), x)
     plain = torch.nn.functional.kl_div(x, target, reduction="sum")
     assert torch.autograd.grad(plain, x)[0].shape == x.shape
+
+
+KNOWN = """
+[[known]]
+kind = "{kind}"
+file = "{file}"
+reason = "issue 12"
+until = 2999-01-01
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "file", "status"),
+    [
+        ("gm-out-of-bounds", "copies.asc", 0),
+        ("gm-out-of-bounds", "other.asc", 1),
+        ("flag-leak", "copies.asc", 1),
+    ],
+)
+def test_known_findings_of_a_folder_are_warnings(
+    library: Path, tmp_path: Path, kind: str, file: str, status: int
+) -> None:
+    """aclgrad-known.toml, by kind and file: the program goes on, and exec ends with its status."""
+    (tmp_path / "aclgrad-known.toml").write_text(KNOWN.format(kind=kind, file=file))
+    (tmp_path / "program.py").write_text(
+        "import ctypes, torch\n"
+        f"launch = ctypes.CDLL({str(library)!r}).launch_copies\n"
+        "launch.argtypes = [ctypes.c_void_p] * 3 + [ctypes.c_uint32]\n"
+        "x, y = torch.arange(128.).npu(), torch.zeros(128).npu()\n"
+        "launch(torch.npu.current_stream().npu_stream, x.data_ptr(), y.data_ptr(), 4096)\n"
+        "torch.npu.synchronize()\n"
+        "print(y[:128].cpu().sum().item())\n"
+    )
+    environment = {k: v for k, v in os.environ.items() if k != "ACLGRAD_SIM_REPORT"}
+    done = subprocess.run(
+        [sys.executable, "-m", "aclgrad", "exec", "--", sys.executable, "program.py"],
+        cwd=tmp_path,
+        env={**environment, "ACLGRAD_FINDINGS": ""},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == status, done.stderr
+    assert ("8128.0" in done.stdout) == (status == 0)
+    assert f"known until 2999-01-01: {kind} {file}: issue 12" in done.stderr

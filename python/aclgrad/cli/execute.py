@@ -10,11 +10,13 @@ import shutil
 import signal
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from aclgrad.cli import known
 from aclgrad.cli.options import Soc
 from aclgrad.common import temporary
 
@@ -39,7 +41,7 @@ def exec_command(
 ) -> None:
     """Run a program with the simulator in place of CANN: aclgrad exec -- python train.py. The
     Python may be that of another environment without aclgrad. Exit status: the program's, or 1 if
-    that is 0 and the simulator found errors.
+    that is 0 and the simulator found errors. Findings that aclgrad-known.toml lists are warnings.
     """
     from aclgrad.runtime import find_toolkit
     from aclgrad.runtime.environment import variables
@@ -52,6 +54,7 @@ def exec_command(
         changed["ACLGRAD_DEVICES"] = str(devices)
     if no_check or fast:
         changed["ACLGRAD_SIM_MODE"] = "fast"
+    _know(changed)
     found = shutil.which(program[0], path=changed.get("PATH"))
     if found is None:
         what = "is not executable" if Path(program[0]).exists() else "is no program"
@@ -66,6 +69,20 @@ def exec_command(
             " what the reports above name, or aclgrad exec --allow-findings"
         )
     raise typer.Exit(status)
+
+
+def _know(environment: dict[str, str]) -> None:
+    """Make warnings of what aclgrad-known.toml lists; what the caller says of findings comes after
+    it, and decides.
+    """
+    if not (place := Path(known.NAME)).is_file():
+        return
+    words, said = known.levels(known.read(place), datetime.now(timezone.utc).date())
+    for line in said:
+        typer.echo(line, err=True)
+    theirs = environment.get("ACLGRAD_FINDINGS", "")
+    if levels := ",".join(filter(None, [*words, theirs])):
+        environment["ACLGRAD_FINDINGS"] = levels
 
 
 def _watched(

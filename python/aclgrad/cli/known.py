@@ -89,3 +89,19 @@ def apply(result: Result, known: Sequence[Known], today: date) -> tuple[Result, 
             left = [item for item in left if item not in hit]
             said.append(f"known until {entry.until}: {len(hit)} {entry}: {entry.reason}")
     return dataclasses.replace(result, found=tuple(left)), said
+
+
+def levels(known: Sequence[Known], today: date) -> tuple[list[str], list[str]]:
+    """Entries as words of ACLGRAD_FINDINGS, by which their findings are warnings, and what to say
+    of them. The variable cannot name operators, so an entry for one alone stays without effect.
+    """
+    words, said = [], []
+    for entry in known:
+        if entry.until < today:
+            said.append(f"known: {entry}: expired on {entry.until}: {entry.reason}")
+        elif entry.op:
+            said.append(f"known: {entry}: exec knows no operators; name a file instead")
+        else:
+            words.append(f"{entry.kind}@{entry.file}=warn" if entry.file else f"{entry.kind}=warn")
+            said.append(f"known until {entry.until}: {entry}: {entry.reason}")
+    return words, said
