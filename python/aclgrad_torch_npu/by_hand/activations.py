@@ -25,24 +25,6 @@ def _swiglu(x: torch.Tensor, dim: int = -1) -> torch.Tensor:
     return F.silu(first) * second
 
 
-def _rotated(x: torch.Tensor, mode: str) -> torch.Tensor:
-    if mode == "interleave":
-        return torch.stack((-x[..., 1::2], x[..., ::2]), -1).flatten(-2)
-    first, second = x.chunk(2, -1)
-    return torch.cat((-second, first), -1)
-
-
-def _rotary_mul(
-    x: torch.Tensor,
-    r1: torch.Tensor,
-    r2: torch.Tensor,
-    rotary_mode: str = "half",
-    rotate: Any = None,
-) -> torch.Tensor:
-    turned = _rotated(x, rotary_mode) if rotate is None else x @ rotate
-    return x * r1 + turned * r2
-
-
 def _renorm(x: torch.Tensor, p: Any, dim: int, maxnorm: Any) -> torch.Tensor:
     return torch.renorm(x, p, dim, maxnorm)
 
@@ -63,7 +45,6 @@ _enter("npu::npu_swiglu", _swiglu, "npu::npu_swiglu_backward")
 _enter("aten::renorm", _renorm, "npu::npu_renorm_backward")
 by_hand("npu::npu_silu")(F.silu)
 by_hand("npu::fast_gelu")(_fast_gelu)
-by_hand("npu::npu_rotary_mul")(_rotary_mul)
 
 
 @by_hand("npu::npu_silu_")
@@ -80,19 +61,6 @@ def _silu_backward(grad: torch.Tensor, x: torch.Tensor, _: torch.Tensor) -> torc
 def _gelu_mul(x: torch.Tensor, *, approximate: str = "none") -> torch.Tensor:
     first, second = x.chunk(2, -1)
     return F.gelu(first, approximate=approximate) * second
-
-
-@by_hand("npu::npu_rotary_mul_backward")
-def _rotary_mul_backward(
-    grad: torch.Tensor,
-    x: torch.Tensor,
-    r1: torch.Tensor,
-    r2: torch.Tensor,
-    rotary_mode: str = "half",
-) -> tuple[torch.Tensor, ...]:
-    return gradients(
-        lambda *leaves: _rotary_mul(leaves[0], leaves[1], leaves[2], rotary_mode), [x, r1, r2], grad
-    )
 
 
 @by_hand("npu::l1_loss_backward")

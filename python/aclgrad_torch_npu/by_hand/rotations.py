@@ -9,7 +9,7 @@ from typing import Any
 import torch  # type: ignore[import-not-found,unused-ignore]
 
 from aclgrad_torch_npu.by_hand.quantized import rounded
-from aclgrad_torch_npu.by_hand.table import by_hand
+from aclgrad_torch_npu.by_hand.table import by_hand, gradients
 
 
 def _half_turn(x: torch.Tensor) -> torch.Tensor:
@@ -24,11 +24,38 @@ def _pair_turn(x: torch.Tensor) -> torch.Tensor:
 _TURNS = {"half": _half_turn, "interleave": _pair_turn}
 
 
-def _turned(x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor, mode: str) -> torch.Tensor:
+def _turn(x: torch.Tensor, mode: str) -> torch.Tensor:
     if mode not in _TURNS:
         raise NotImplementedError(f"rotary_mode {mode}, want {' or '.join(_TURNS)}")
+    return _TURNS[mode](x)
+
+
+def _turned(x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor, mode: str) -> torch.Tensor:
     wide = x.float()
-    return wide * cos.float() + _TURNS[mode](wide) * sin.float()
+    return wide * cos.float() + _turn(wide, mode) * sin.float()
+
+
+@by_hand("npu::npu_rotary_mul")
+def _rotary_mul(
+    x: torch.Tensor,
+    r1: torch.Tensor,
+    r2: torch.Tensor,
+    rotary_mode: str = "half",
+    rotate: torch.Tensor | None = None,
+) -> torch.Tensor:
+    turned = _turn(x, rotary_mode) if rotate is None else x @ rotate
+    return x * r1 + turned * r2
+
+
+@by_hand("npu::npu_rotary_mul_backward")
+def _rotary_mul_backward(
+    grad: torch.Tensor,
+    x: torch.Tensor,
+    r1: torch.Tensor,
+    r2: torch.Tensor,
+    rotary_mode: str = "half",
+) -> tuple[torch.Tensor, ...]:
+    return gradients(lambda *leaves: _rotary_mul(*leaves, rotary_mode), [x, r1, r2], grad)
 
 
 def _sorted_pairs(x: torch.Tensor) -> torch.Tensor:
