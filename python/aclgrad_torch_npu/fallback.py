@@ -236,7 +236,7 @@ class Operator:
             return given
         return random.default_generator(_device_of(bound))
 
-    def on_cpu(self, args: tuple[Any, ...], kwargs: dict[str, Any], why: str) -> Any:
+    def on_cpu(self, args: tuple[Any, ...], kwargs: dict[str, Any], why: str) -> Any:  # noqa: C901
         """Run the CPU's kernel on the device's memory."""
         self._tell(why)
         bound = self._bound(args, kwargs)

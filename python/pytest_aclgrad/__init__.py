@@ -7,10 +7,10 @@ and NumPy with it, only when a golden file is collected.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import os
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -148,23 +148,12 @@ def _options(config: pytest.Config, path: str) -> Any:
     return case_runs.Options(soc=soc, autosync=sync, chaos=config.getoption("--aclgrad-chaos"))
 
 
-class _Alone:
+def _alone(path: Path) -> AbstractContextManager[None]:
     """One process at a time builds one project: workers of ``-n`` wait for the first."""
+    from aclgrad.common import cache, locks
 
-    def __init__(self, path: Path) -> None:
-        from aclgrad.common import cache
-
-        key = hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:10]
-        folder = cache.root() / "locks"
-        folder.mkdir(parents=True, exist_ok=True)
-        self._path = folder / f"pytest-{key}"
-
-    def __enter__(self) -> None:
-        self._file = os.open(self._path, os.O_CREAT | os.O_RDWR, 0o600)
-        fcntl.flock(self._file, fcntl.LOCK_EX)
-
-    def __exit__(self, *_: object) -> None:
-        os.close(self._file)
+    key = hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:10]
+    return locks.alone(cache.root() / "locks" / f"pytest-{key}")
 
 
 def _subjects(config: pytest.Config, folder: Path) -> list[ProjectOperator]:
@@ -174,7 +163,7 @@ def _subjects(config: pytest.Config, folder: Path) -> list[ProjectOperator]:
     key = ("subjects", str(folder))
     known = config.stash[_TESTS]
     if key not in known:
-        with _Alone(folder):
+        with _alone(folder):
             soc = soc_name(config.getoption("--aclgrad-soc"))
             known[key] = operators_of(str(folder), soc)
     found: list[ProjectOperator] = known[key]
@@ -204,7 +193,7 @@ def _build(config: pytest.Config, subject: ProjectOperator, case: ProjectCase) -
     known = config.stash[_TESTS]
     key = (f"{subject.path}:{subject.stem}", " ".join(case.row))
     if key not in known:
-        with _Alone(Path(subject.path)):
+        with _alone(Path(subject.path)):
             subject.prepare([case])
         known[key] = True
 
@@ -236,7 +225,7 @@ class _Caller:
         if self._function is None:
             import aclgrad
 
-            with _Alone(self._folder):
+            with _alone(self._folder):
                 loaded = aclgrad.load(str(self._folder))
             self._function = getattr(loaded, next(iter(loaded)))
         return self._function(*arrays, **attrs)

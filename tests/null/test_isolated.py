@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import re
 import signal
@@ -14,7 +15,7 @@ import numpy as np
 import pytest
 
 from aclgrad.errors import AclgradError
-from aclgrad.running.isolation import CRASHED, isolated
+from aclgrad.running.isolation import CRASHED, case_by_case, isolated
 
 
 @pytest.mark.parametrize(
@@ -56,3 +57,55 @@ def test_child_that_the_system_ends() -> None:
     ((answer, ended),) = isolated(work, time.monotonic() + 60)
     assert answer is None and ended is not None and ended[0] == CRASHED
     assert re.fullmatch(r"SIGKILL in .*too much: the \w.* leaves [\d,]+ MB. Next: .*", ended[1])
+
+
+def in_a_minute(_: int) -> float:
+    return time.monotonic() + 60
+
+
+def test_what_ends_a_process_ends_one_case() -> None:
+    """The next process goes on behind it, also behind the first and the last case."""
+    fatal = (0, 2, 3, 5)
+
+    def work(first: int) -> Iterator[dict[str, Any]]:
+        for number in range(first, 6):
+            if number in fatal:
+                os.kill(os.getpid(), signal.SIGTERM)
+            yield {"number": number, "process": os.getpid()}
+
+    found = [*case_by_case(6, work, in_a_minute)]
+    assert [answer and answer["number"] for answer, _ in found] == [None, 1, None, None, 4, None]
+    assert [ended and ended[0] for _, ended in found] == [
+        CRASHED if number in fatal else None for number in range(6)
+    ]
+    assert len({answer["process"] for answer, _ in found if answer}) == 2
+
+
+def test_a_process_without_an_answer_is_the_last() -> None:
+    assert [*case_by_case(3, lambda _: iter(()), in_a_minute)] == []
+
+
+def test_the_rest_that_nobody_wants_is_ended() -> None:
+    def work(_: int) -> Iterator[dict[str, Any]]:
+        yield {"process": os.getpid()}
+        time.sleep(3600)
+
+    answers = case_by_case(2, work, in_a_minute)
+    answer, _ = next(answers)
+    assert answer is not None
+    answers.close()  # type: ignore[attr-defined]
+    with pytest.raises(ProcessLookupError):
+        os.kill(answer["process"], 0)
+
+
+@pytest.mark.parametrize("prints", [True, False])
+def test_what_a_child_prints(prints: bool, capfd: pytest.CaptureFixture[str]) -> None:
+    """From Python and from C, whose buffers a process that ends at once would lose."""
+
+    def work() -> Iterator[dict[str, Any]]:
+        os.write(1, b"written ")
+        ctypes.CDLL(None).printf(b"printed\n")
+        yield {}
+
+    assert [*isolated(work, in_a_minute(0), prints=prints)] == [({}, None)]
+    assert capfd.readouterr().out == ("written printed\n" if prints else "")

@@ -70,7 +70,7 @@ def run(
     answers: Iterator[Answered] = (
         ((answer, None) for answer in work(0))
         if operator.debugged
-        else case_by_case(len(cases), work, deadline)
+        else case_by_case(len(cases), work, deadline, prints=operator.prints)
     )
     left = [*cases]
     for answer, ended in answers:

@@ -281,7 +281,7 @@ def _bare(op: Definition, row: Sequence[str]) -> Iterator[MadeCase]:
         yield dataclasses.replace(case, label=f"{case.label}, outputs given", outputs=outputs)
 
 
-def made(op: Definition, row: Sequence[str], recipe: Recipe) -> MadeCase:
+def made(op: Definition, row: Sequence[str], recipe: Recipe) -> MadeCase:  # noqa: C901
     """A case of a recipe."""
     base, role = recipe.base, STYLES[recipe.style]
     attrs = {attr.name: made_attr(attr, base) for attr in op.attrs}

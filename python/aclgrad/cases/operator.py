@@ -35,6 +35,10 @@ class Operator(Protocol[C]):
         """Whether its cases run in this process, where a debugger sees them."""
 
     @property
+    def prints(self) -> bool:
+        """Whether what its kernels print is shown."""
+
+    @property
     def op(self) -> Definition:
         """Its inputs, outputs and attributes."""
 

@@ -32,9 +32,8 @@ from aclgrad.runtime.device import Device
 from aclgrad.spec.definition import Definition, Registered
 from aclgrad.spec.naming import snake_case
 from aclgrad.spec.soc import family_of
-from aclgrad.testing.picture import Picture, draw
+from aclgrad.testing.picture import Picture, of_result
 from aclgrad.testing.run import Judged, UnsetTiling
-from aclgrad.testing.writers import writers_of
 
 Array = NDArray[Any]
 
@@ -68,6 +67,11 @@ class ProjectOperator:
     def debugged(self) -> bool:
         """See `Operator`."""
         return self.builder.sources.debug or in_debugger()
+
+    @property
+    def prints(self) -> bool:
+        """Host code of others prints for each case."""
+        return False
 
     def cases(self, fast: bool = False) -> list[ProjectCase]:
         """See `Operator`."""
@@ -156,7 +160,7 @@ class ProjectCall:
     case: ProjectCase
     seed: int
     tolerance: Tolerance
-    result: operator_call.Result | None = None  # of the first run
+    result: operator_call.Outputs | None = None  # of the first run
     refused: bool = False
 
     @cached_property
@@ -221,7 +225,7 @@ class ProjectCall:
         return read, sum(array.nbytes for array in self.result.outputs.values())
 
 
-def _shapes(op: Definition, result: operator_call.Result) -> list[tuple[tuple[int, ...], ...]]:
+def _shapes(op: Definition, result: operator_call.Outputs) -> list[tuple[tuple[int, ...], ...]]:
     """Shapes of a result's tensors, output by output."""
     shapes = []
     for item in op.outputs:
@@ -239,7 +243,7 @@ def wanted(
     op: Definition,
     inputs: Sequence[Sequence[Array]],
     attrs: Mapping[str, Any],
-    result: operator_call.Result,
+    result: operator_call.Outputs,
 ) -> list[Array | None]:
     """What the golden says, for each tensor of a result."""
     return golden.evaluate(inputs, attrs, _shapes(op, result))
@@ -250,7 +254,7 @@ def judge(
     op: Definition,
     inputs: Sequence[Sequence[Array]],
     attrs: Mapping[str, Any],
-    result: operator_call.Result,
+    result: operator_call.Outputs,
     device: Device | None = None,
     tolerance: Tolerance = None,
 ) -> tuple[Report, str, Picture | None]:
@@ -280,12 +284,10 @@ def judge(
     picture = None
     if not worst.passed:
         array = result.outputs[name]
-        writers = writers_of(device, array.size, name) if device else None
-        axis = next((attrs[key] for key in ("dim", "axis", "axes") if key in attrs), None)
         want = exact[at]
         if array.dtype.kind != "c" and want is not None:
             measured = measure(array, want, terms=terms[at], tolerance=tolerance)
-            picture = draw(measured, array, axis if isinstance(axis, int) else None, writers)
+            picture = of_result(device, measured, array, attrs, name)
     return worst, "\n".join(lines), picture
 
 

@@ -46,6 +46,11 @@ class SpecOperator:
         return self.on_npu or in_debugger()
 
     @property
+    def prints(self) -> bool:
+        """They print when somebody works on them."""
+        return True
+
+    @property
     def op(self) -> Definition:
         """See `Operator`."""
         return self.spec.definition(family_of(self.soc))

@@ -119,7 +119,7 @@ class OwnBuild:
     def __post_init__(self) -> None:
         try:
             self._old: dict[str, Any] = json.loads((self.folder / MANIFEST).read_text("utf-8"))
-            self._old["files"], self._old["seen"]  # noqa: B018 (a manifest of ours)
+            self._old["files"], self._old["seen"]
         except (OSError, ValueError, TypeError, KeyError):
             self._old = {}
         self._changed: set[str] = set()

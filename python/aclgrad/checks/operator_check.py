@@ -52,7 +52,7 @@ from aclgrad.spec.soc import family_of
 from aclgrad.testing.run import check_findings
 from aclgrad.testing.writers import writers_of
 
-Judge = Callable[[Definition, MadeCase, "operator_call.Result"], str]
+Judge = Callable[[Definition, MadeCase, "operator_call.Outputs"], str]
 """Compares a result: "matched", "mismatched: why", or "" when it does not know."""
 
 TAKEN, ALL = "taken", "all"
@@ -135,7 +135,7 @@ def best(outcomes: Sequence[MadeOutcome]) -> MadeOutcome | None:
     return min(outcomes, key=lambda outcome: order.index(outcome.status), default=None)
 
 
-def _work(
+def _work(  # noqa: C901
     builder: operator_build.Builder,
     op: Definition,
     row: Sequence[str],
@@ -163,7 +163,7 @@ def _work(
         started = time.monotonic()
         answer: dict[str, Any] = {"label": case.label}
 
-        def call(case: MadeCase = case) -> operator_call.Result:
+        def call(case: MadeCase = case) -> operator_call.Outputs:
             return operator_call.call(
                 device, builder, op, row, case.inputs, case.attrs, case.outputs
             )

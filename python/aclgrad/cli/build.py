@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +13,7 @@ import typer
 from aclgrad import __version__
 from aclgrad.checkout.instrumented_build import Sanitizer
 from aclgrad.cli import lookup, sources
-from aclgrad.cli.common import OUT, progress
+from aclgrad.cli.common import OUT, print_json, progress
 from aclgrad.cli.options import (
     Device,
     DeviceName,
@@ -31,7 +30,7 @@ from aclgrad.testing import selection
 _NAMED = 10  # of the libraries that were built, so that a log stays short
 
 
-def build_command(
+def build_command(  # noqa: C901
     ops: Ops = None,
     jobs: Annotated[
         int, typer.Option("--jobs", "-j", min=0, help="Parallel compilations; 0 lets Ninja choose.")
@@ -221,7 +220,7 @@ def package_command(
         jobs=jobs,
     )
     if as_json:
-        print(json.dumps(made.as_dict()))
+        print_json(made.as_dict())
         return
     OUT.print(
         f"{made.path}: {made.bytes / 1e6:.1f} MB, {made.files} files, kernels for"

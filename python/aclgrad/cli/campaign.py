@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from aclgrad.cli.common import ERR, OUT, progress
+from aclgrad.cli.common import ERR, OUT, print_json, progress
 from aclgrad.cli.options import Json
 
 
@@ -81,7 +80,7 @@ def campaign_command(
         "page": str(path),
     }
     if as_json:
-        print(json.dumps(found))
+        print_json(found)
     else:
         page.show(found, OUT)
     if found["bad"]:
@@ -90,7 +89,7 @@ def campaign_command(
 
 def _show_case(row: dict[str, Any], as_json: bool) -> None:
     if as_json:
-        print(json.dumps(row))
+        print_json(row)
     else:
         for name, value in row.items():
             if value not in ("", None, [], 0) or name in ("index", "worst_ulp"):

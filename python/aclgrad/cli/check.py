@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.table import Table
 
+from aclgrad import findings
 from aclgrad.cli import kernel_file, known, lookup, operators, progress_lines
-from aclgrad.cli.common import ERR, OUT, allow_partial, progress
+from aclgrad.cli.common import ERR, OUT, allow_partial, print_json, progress
 from aclgrad.cli.options import (
     AllowRefusals,
     Attrs,
@@ -34,6 +35,7 @@ from aclgrad.cli.options import (
 from aclgrad.common import files
 from aclgrad.common.data import parse_json
 from aclgrad.common.display.terminal import Terminal
+from aclgrad.findings import HINT, Result
 from aclgrad.reading.command_words import soc_name
 from aclgrad.testing import tolerance as tolerances
 
@@ -182,7 +184,7 @@ def _report(
     failed = [outcome for outcome in outcomes if not outcome.passed]
     hollow = refusals.too_many(refused, [outcome.case.op for outcome in outcomes])
     if as_json:
-        print(json.dumps(reports.as_json(outcomes, conditions, refused)))
+        print_json(reports.as_json(outcomes, conditions, refused))
     else:
         title = f"precision on {conditions.soc} ({conditions.device})"
         _print_table(reports.rows(outcomes), title)
@@ -391,12 +393,11 @@ def check_command(
     rules of instructions. Exit status 1: there is an error. A warning depends on inputs that check
     had to invent. aclgrad-known.toml lists findings that are left for now.
     """
-    from aclgrad import findings
-
     allow_partial(checked.partial_output)
-    hollow = ""
+    attrs = [*(attr or []), *([f"dim={dim}"] if dim is not None else [])]
+    report = recorded or report
     if headers is not None:
-        if shape or dtype or attr or case or chaos or report or output or html or dim is not None:
+        if shape or dtype or attrs or case or chaos or report or output or html:
             raise ValueError(
                 "--headers: compiles the sources and runs nothing. Next: leave out everything but"
                 " operators, --json and --jobs"
@@ -411,70 +412,26 @@ def check_command(
         files.check_output(output)
     if html is not None:
         files.check_output(html, "--html")
-    report = recorded or report
-    if report is not None:
-        if ops or shape or case or chaos:
-            raise ValueError(
-                "--show: shows a file and runs nothing. Next: leave out operators, --shape,"
-                " --case and --chaos"
-            )
-        with progress_lines.telling(f"reading {report}"):
-            found = findings.merge([findings.Run("", "", tuple(findings.read_report(report)))])
-        result = findings.Result(tuple(found))
-    else:
-        if shape and case:
-            raise ValueError("--shape and --case: both choose what is run; keep one")
-        kernels = ops is not None and any(word.endswith((".cpp", ".cc", ".asc")) for word in ops)
-        if (attr or dim is not None) and not shape and not kernels:
-            raise ValueError("--attr and --dim: the cases have their own. Next: give a --shape too")
-        attrs = [*(attr or []), *([f"dim={dim}"] if dim is not None else [])]
-        asked = operators.Asked(dtype, case or (), fast, shape or (), attrs)
-        running = Running(**vars(checked), check=True, chaos=0)
-        looked = operators.Looked()
-        words = lookup.named(ops, shipped=shipped)
-        alone = kernel_file.alone(words, of_path)
-        if (inputs or outputs or kernel.given()) and not alone:
-            option = (*kernel.given(), "--outputs" if outputs else "--inputs")[0]
-            raise ValueError(f"{option}: goes with a kernel file. Next: leave it out")
-        with _race_times(html is not None), progress(ERR) as bar:
-            if alone:
-                given = kernel_file.Given(inputs or (), outputs, attrs, kernel, of_path, checked)
-                task = bar.add_task(f"running {alone}", total=None)
-                looked.runs += kernel_file.check(alone, given, chaos, shape or dtype or case)
-                looked.conditions = {"soc": soc_name(checked.soc)}
-                bar.advance(task)
-            for one in [] if alone else lookup.find(words, of_path, shipped=not words):
-                done = one.check(asked, running, seed, chaos, bar)
-                looked.runs += done.runs
-                if sanitize_host:
-                    looked.runs += one.sanitize(asked, running, seed)
-                looked.conditions |= done.conditions
-                looked.refused += done.refused
-                looked.notes += done.notes
-                hollow = hollow or done.hollow
-        conditions = {**looked.conditions, **({"chaos": chaos} if chaos else {})}
-        result = findings.Result(
-            tuple(findings.merge(looked.runs)),
-            len(looked.runs),
-            conditions,
-            tuple(looked.refused),
-            tuple(looked.notes),
-        )
     notes: list[str] = []
-    if report is None and (place := Path(known.NAME)).is_file():
-        result, notes = known.apply(result, known.read(place), datetime.now(timezone.utc).date())
-    if not hints:
-        kept = [item for item in result.found if item.finding.severity != findings.HINT]
-        result = dataclasses.replace(result, found=tuple(kept))
-    if output is not None:
-        files.write(output, findings.render(result, form.value))
-        OUT.print(f"{output}: {result.verdict}", markup=False)
-    elif form is FindingsFormat.text:
-        findings.print_text(result, OUT)
+    hollow = ""
+    if report is not None:
+        result = _of_report(report, ops or shape or case or chaos)
     else:
-        print(findings.render(result, form.value), end="")
-    for note in notes:
-        (OUT if form is FindingsFormat.text else ERR).print(note, markup=False)
+        kernels = ops is not None and any(word.endswith((".cpp", ".cc", ".asc")) for word in ops)
+        _one_choice(shape, case, attrs, kernels)
+        asked = operators.Asked(dtype, case or (), fast, shape or (), attrs)
+        given = kernel_file.Given(inputs or (), outputs, attrs, kernel, of_path, checked)
+        words = lookup.named(ops, shipped=shipped)
+        with _race_times(html is not None):
+            looked = _look(words, asked, given, seed, chaos, sanitize_host)
+        result, hollow = _result(looked, chaos), looked.hollow
+        if (place := Path(known.NAME)).is_file():
+            today = datetime.now(timezone.utc).date()
+            result, notes = known.apply(result, known.read(place), today)
+    if not hints:
+        kept = [item for item in result.found if item.finding.severity != HINT]
+        result = dataclasses.replace(result, found=tuple(kept))
+    _show(result, notes, form, output)
     if html is not None:
         from aclgrad.reporting import findings_page
 
@@ -487,6 +444,87 @@ def check_command(
         raise ValueError(hollow)
     if result.errors:
         raise typer.Exit(1)
+
+
+def _one_choice(
+    shapes: list[str] | None, names: list[str] | None, attrs: list[str], kernels: bool
+) -> None:
+    """Refuse options that choose cases in two ways."""
+    if shapes and names:
+        raise ValueError("--shape and --case: both choose what is run; keep one")
+    if attrs and not shapes and not kernels:
+        raise ValueError("--attr and --dim: the cases have their own. Next: give a --shape too")
+
+
+def _of_report(report: Path, given: object) -> Result:
+    """What a file of ACLGRAD_SIM_REPORT holds."""
+    if given:
+        raise ValueError(
+            "--show: shows a file and runs nothing. Next: leave out operators, --shape,"
+            " --case and --chaos"
+        )
+    with progress_lines.telling(f"reading {report}"):
+        found = findings.merge([findings.Run("", "", tuple(findings.read_report(report)))])
+    return Result(tuple(found))
+
+
+def _look(
+    words: list[str],
+    asked: operators.Asked,
+    given: kernel_file.Given,
+    seed: int,
+    chaos: str | None,
+    sanitize_host: bool,
+) -> operators.Looked:
+    """Run the cases of operators, or a kernel file."""
+    checked = given.checked
+    alone = kernel_file.alone(words, given.of_path)
+    if (given.inputs or given.outputs or given.kernel.given()) and not alone:
+        option = (*given.kernel.given(), "--outputs" if given.outputs else "--inputs")[0]
+        raise ValueError(f"{option}: goes with a kernel file. Next: leave it out")
+    looked = operators.Looked()
+    with progress(ERR) as bar:
+        if alone:
+            task = bar.add_task(f"running {alone}", total=None)
+            chosen = asked.shapes or asked.dtype or asked.names
+            looked.runs += kernel_file.check(alone, given, chaos, chosen)
+            looked.conditions = {"soc": soc_name(checked.soc)}
+            bar.advance(task)
+            return looked
+        running = Running(**vars(checked), check=True, chaos=0)
+        for one in lookup.find(words, given.of_path, shipped=not words):
+            done = one.check(asked, running, seed, chaos, bar)
+            looked.runs += done.runs
+            if sanitize_host:
+                looked.runs += one.sanitize(asked, running, seed)
+            looked.conditions |= done.conditions
+            looked.refused += done.refused
+            looked.notes += done.notes
+            looked.hollow = looked.hollow or done.hollow
+    return looked
+
+
+def _result(looked: operators.Looked, chaos: str | None) -> Result:
+    return Result(
+        tuple(findings.merge(looked.runs)),
+        len(looked.runs),
+        {**looked.conditions, **({"chaos": chaos} if chaos else {})},
+        tuple(looked.refused),
+        tuple(looked.notes),
+    )
+
+
+def _show(result: Result, notes: Sequence[str], form: FindingsFormat, output: Path | None) -> None:
+    """Print findings, or write them."""
+    if output is not None:
+        files.write(output, findings.render(result, form.value))
+        OUT.print(f"{output}: {result.verdict}", markup=False)
+    elif form is FindingsFormat.text:
+        findings.print_text(result, OUT)
+    else:
+        print(findings.render(result, form.value), end="")
+    for note in notes:
+        (OUT if form is FindingsFormat.text else ERR).print(note, markup=False)
 
 
 @contextmanager

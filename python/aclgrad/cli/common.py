@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Sequence
 from typing import Any
@@ -25,6 +26,11 @@ def allow_partial(names: Sequence[str] | None) -> None:
     """Have this process, and programs that it starts, expect no more of these outputs."""
     if names:
         os.environ[_PARTIAL] = ",".join(names)
+
+
+def print_json(document: Any) -> None:
+    """The one document of a command with --json."""
+    print(json.dumps(document))
 
 
 def progress(console: Terminal) -> Any:

@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from aclgrad.cli.common import OUT
+from aclgrad.cli.common import OUT, print_json
 from aclgrad.cli.options import Device, DeviceName, Json
 
 
@@ -32,11 +31,7 @@ def doctor_command(
     findings = examine(device.value, python or sys.executable)
     problems = [finding for finding in findings if finding.status == "problem"]
     if as_json:
-        print(
-            json.dumps(
-                {"ok": not problems, "findings": [finding.as_dict() for finding in findings]}
-            )
-        )
+        print_json({"ok": not problems, "findings": [finding.as_dict() for finding in findings]})
     else:
         colours = {"ok": "green", "note": "yellow", "problem": "red"}
         for finding in findings:
@@ -115,7 +110,7 @@ def config_command(
     if as_json:
         cmake_dir = str(config.cmake(toolkit)) if device is DeviceName.sim else None
         folders = {name: chosen[name][0] for name in ("opp_path", "op_library", "set_env")}
-        print(json.dumps({**chosen, **folders, "cmake": cmake_dir}))
+        print_json({**chosen, **folders, "cmake": cmake_dir})
         return
     words = [word for group in chosen.values() for word in group]
     if not words:

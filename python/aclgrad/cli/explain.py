@@ -4,13 +4,12 @@
 from __future__ import annotations
 
 import difflib
-import json
 from typing import Annotated, Any
 
 import typer
 
 from aclgrad import errors
-from aclgrad.cli.common import ERR, OUT
+from aclgrad.cli.common import ERR, OUT, print_json
 from aclgrad.cli.options import Json
 from aclgrad.findings.kinds import HOST_KINDS, KINDS, RESULT_KINDS, Kind
 
@@ -35,7 +34,7 @@ def explain_command(
             ERR.print(f"error: {line}", style="red", markup=False)
         raise typer.Exit(2)
     if as_json:
-        print(json.dumps(document))
+        print_json(document)
         return
     for line in lines:
         OUT.print(line, markup=False)

@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from aclgrad.cli.common import ERR, progress
+from aclgrad.cli.common import ERR, print_json, progress
 from aclgrad.cli.options import Json, Ops
 from aclgrad.testing import selection
 
@@ -73,7 +72,7 @@ def check(words: Sequence[str], folders: Sequence[Path], as_json: bool, jobs: in
             specs = selection.operators(rest)
             result = header_check.check(every, specs, jobs=jobs, progress=step)
     if as_json:
-        print(json.dumps(result.as_json()))
+        print_json(result.as_json())
     else:
         header_report.show(result)
     if result.failed or result.refused or any(item.needed for item in result.skipped):

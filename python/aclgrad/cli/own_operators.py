@@ -24,8 +24,7 @@ from aclgrad.spec import dtypes
 from aclgrad.spec.op_spec import OpSpec
 from aclgrad.spec.soc import DEFAULT_SOC, family_of
 from aclgrad.testing import selection, user_data
-from aclgrad.testing.picture import draw
-from aclgrad.testing.writers import writers_of
+from aclgrad.testing.picture import of_result
 
 if TYPE_CHECKING:
     from aclgrad.findings import Run
@@ -168,10 +167,8 @@ class Named:
             wanted = spec.evaluate(inputs, attrs)
             report = compare(result, wanted, dtype, terms=terms)
             if not report.passed:
-                axis = attrs.get("dim")
-                writers = writers_of(device, result.size)
                 measured = measure(result, wanted, dtype, terms=terms)
-                picture = draw(measured, result, axis if isinstance(axis, int) else None, writers)
+                picture = of_result(device, measured, result, attrs)
         found = device.findings()
         errors = errors_of(found)
         return Computed(

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 import sys
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aclgrad.cli import progress_lines
+from aclgrad.cli.common import print_json
 from aclgrad.common import files
 from aclgrad.common.display.visible import visible
 from aclgrad.errors import AclnnError
@@ -126,7 +126,7 @@ def _one(request: Request, output: Output, console: Console, device: Device) -> 
         document = as_json(found, [item.as_dict() for item in advice])
         if request.assumed is not None:
             document["autosync"] = request.assumed.as_json()
-        print(json.dumps(document))
+        print_json(document)
         return
     profiling_text.show(console, found, advice)
     if request.sensitivity:
@@ -219,7 +219,7 @@ def _compare(request: Request, output: Output, console: Console, device: Device,
     if output.as_json:
         documents = [as_json(item, [a.as_dict() for a in advise(item)]) for item in pair]
         ratio = round(pair[1].us / pair[0].us, 4)
-        print(json.dumps({"a": documents[0], "b": documents[1], "ratio": ratio}))
+        print_json({"a": documents[0], "b": documents[1], "ratio": ratio})
         return
     profiling_text.show_compare(console, pair)
     _say(console, made)
@@ -289,7 +289,7 @@ def _sweep(request: Request, output: Output, console: Console, device: Device, t
     made = [*([output.html] if output.html else [])]
     made += _plot(output.plot, items, over_shapes=True)
     if output.as_json:
-        print(json.dumps([as_json(item, []) for item in items]))
+        print_json([as_json(item, []) for item in items])
         return
     profiling_text.show_sweep(console, items)
     _say(console, made)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from aclgrad.cases.project_operator import ProjectOperator
     from aclgrad.findings import Run
     from aclgrad.golden.precision import Report
-    from aclgrad.running.operator_call import Result
+    from aclgrad.running.operator_call import Outputs
     from aclgrad.runtime.device import Device
     from aclgrad.testing.picture import Picture
 
@@ -304,7 +304,7 @@ def _golden(word: str, soc: str) -> GoldenFile:
 
 
 def _judge(
-    golden: GoldenFile, inputs: Sequence[Any], attrs: Sequence[str], result: Result, device: Device
+    golden: GoldenFile, inputs: Sequence[Any], attrs: Sequence[str], result: Outputs, device: Device
 ) -> tuple[Report, str, Picture | None]:
     from aclgrad.cases.project_operator import judge
     from aclgrad.running import operand_words

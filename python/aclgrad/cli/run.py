@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,7 +12,7 @@ import typer
 from rich.table import Table
 
 from aclgrad.cli import lookup, operators, sources
-from aclgrad.cli.common import ERR, OUT, allow_partial, open_device, progress
+from aclgrad.cli.common import ERR, OUT, allow_partial, open_device, print_json, progress
 from aclgrad.cli.options import (
     Attrs,
     DeviceName,
@@ -94,7 +93,7 @@ def run_command(
     if html is not None:
         _write_page(computed, html)
     if as_json:
-        print(json.dumps(_document(computed, output)))
+        print_json(_document(computed, output))
     else:
         _show(computed, output)
     if computed.errors or (computed.report is not None and not computed.report.passed):
@@ -271,7 +270,7 @@ def _op_and_shapes(words: Sequence[str]) -> tuple[str, Sequence[str]]:
 
 def _show_plan(plan: dict[str, Any], title: str, as_json: bool) -> None:
     if as_json:
-        print(json.dumps(plan))
+        print_json(plan)
         return
     table = Table(
         title=f"{title} on {plan.get('soc', '')}",

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 import sys
@@ -11,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from aclgrad.cli.common import print_json
 from aclgrad.common.display.visible import visible
 from aclgrad.reading.auto_sync import Assumed
 from aclgrad.reading.command_words import is_path, soc_name
@@ -143,7 +143,7 @@ def run_program(
             "findings": list(ended.errors),
             "hints": list(ended.hints),
         }
-        print(json.dumps(document))
+        print_json(document)
         return status or int(bool(ended.errors))
     # A hint of one launch means little: `aclgrad check` lists those that hold in every launch.
     if ended.errors:

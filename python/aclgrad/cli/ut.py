@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from aclgrad.cli.common import OUT
+from aclgrad.cli.common import OUT, print_json
 from aclgrad.cli.options import AutoSync, Json, KeepGoing
 from aclgrad.common.display.visible import visible
 from aclgrad.reading.auto_sync import Assumed
@@ -131,7 +130,7 @@ def _run(
         documents.append({"file": word, "built": True, "tests": [], "error": missing})
         ok = False
     if as_json:
-        print(json.dumps({"files": documents, "ok": ok}))
+        print_json({"files": documents, "ok": ok})
     return ok
 
 

@@ -151,7 +151,7 @@ def find_clang() -> str | None:
     return None
 
 
-def check(
+def check(  # noqa: C901
     folders: Sequence[Path],
     specs: Sequence[OpSpec],
     *,

@@ -34,6 +34,15 @@ def show(result: HeadersChecked) -> None:
         OUT.print(f"not checked: {item.what}: {item.why}", markup=False)
     for note in result.notes:
         OUT.print(note, markup=False)
+    _errors(result)
+    total, kernels = len(result.outcomes), len(result.fronts)
+    OUT.print(f"{total - len(result.failed)} of {total} compilations without an error")
+    if kernels:
+        taken = kernels - len(result.refused)
+        OUT.print(f"{taken} of {kernels} kernels pass the op compiler's front end")
+
+
+def _errors(result: HeadersChecked) -> None:
     for outcome in result.failed:
         job = outcome.job
         OUT.print(f"\n{job.op} {job.column} {job.label} ({job.headers})", markup=False)
@@ -45,11 +54,6 @@ def show(result: HeadersChecked) -> None:
         OUT.print(f"\n{front.op} {front.soc} {front.dtypes} ({front.scripts})", markup=False)
         for error in front.errors:
             OUT.print(f"  {error}", markup=False)
-    total, kernels = len(result.outcomes), len(result.fronts)
-    OUT.print(f"{total - len(result.failed)} of {total} compilations without an error")
-    if kernels:
-        taken = kernels - len(result.refused)
-        OUT.print(f"{taken} of {kernels} kernels pass the op compiler's front end")
 
 
 def front_rows(fronts: Sequence[Front]) -> Rows:

@@ -40,11 +40,11 @@ _REDUCTIONS = ("none", "mean", "sum", "batchmean")
 
 
 def golden(
-    gradOutput: Float64,  # noqa: N803  API names
+    gradOutput: Float64,
     self: Float64,
     target: Float64,
     reduction: int,
-    logTarget: bool,  # noqa: N803
+    logTarget: bool,
 ) -> Float64:
     """Evaluate ((t * g) * -1) * c, then add up what the broadcast of self has repeated."""
     product = (np.exp(target) if logTarget else target) * gradOutput * -1.0
@@ -52,11 +52,11 @@ def golden(
 
 
 def terms(
-    gradOutput: Float64,  # noqa: N803
+    gradOutput: Float64,
     self: Float64,
     target: Float64,
     reduction: int,
-    logTarget: bool,  # noqa: N803
+    logTarget: bool,
 ) -> Float64:
     """Magnitudes that cancel where the result is summed."""
     product = (np.exp(target) if logTarget else target) * gradOutput

@@ -19,14 +19,14 @@ from aclgrad.spec.op_spec import Float64, OpSpec
 from aclgrad.spec.steps import CopyTo, Launch, MakeContiguous
 
 
-def golden(gradOutput: Float64, self: Float64, buffer: Float64) -> Float64:  # noqa: N803  API names
+def golden(gradOutput: Float64, self: Float64, buffer: Float64) -> Float64:
     """Evaluate g / (1 + exp(x)) as g * n / (1 + z), which no x overflows: 0 * g at x = inf."""
     z, n = np.exp(-np.abs(self)), np.exp(np.minimum(-self, 0.0))
     result: Float64 = gradOutput * n / (1 + z)
     return result
 
 
-def terms(gradOutput: Float64, self: Float64, buffer: Float64) -> Float64:  # noqa: N803
+def terms(gradOutput: Float64, self: Float64, buffer: Float64) -> Float64:
     """Nothing cancels: the result itself."""
     return np.abs(golden(gradOutput, self, buffer))
 

@@ -23,14 +23,14 @@ from aclgrad.spec.steps import CastTo, CopyTo, Launch, MakeContiguous, WrapDim
 from aclgrad.spec.terms import sum_scale
 
 
-def golden(gradOutput: Float64, output: Float64, dim: int) -> Float64:  # noqa: N803  API names
+def golden(gradOutput: Float64, output: Float64, dim: int) -> Float64:
     """Evaluate out = g - sum(g)*exp(y) in this order, which settles what an Inf becomes."""
     total = gradOutput if gradOutput.ndim == 0 else gradOutput.sum(axis=dim, keepdims=True)
     result: Float64 = gradOutput - total * np.exp(output)
     return result
 
 
-def terms(gradOutput: Float64, output: Float64, dim: int) -> Float64:  # noqa: N803
+def terms(gradOutput: Float64, output: Float64, dim: int) -> Float64:
     """Magnitudes that cancel in the golden: the gradient and the weighted sum."""
     size = np.abs(gradOutput)
     total = size if size.ndim == 0 else sum_scale(gradOutput, dim)

@@ -33,11 +33,11 @@ _LONGEST = 4096
 
 
 def golden(
-    gradOutput: Float64,  # noqa: N803  API names
+    gradOutput: Float64,
     y: Float64,
     mask: NDArray[np.bool_],
     scale: float,
-    fixTriuMask: bool,  # noqa: N803
+    fixTriuMask: bool,
 ) -> Float64:
     """Evaluate (g*y - sum(g*y)*y) * scale; a masked element is 0 whatever its value would be."""
     product = gradOutput * y
@@ -46,11 +46,11 @@ def golden(
 
 
 def terms(
-    gradOutput: Float64,  # noqa: N803
+    gradOutput: Float64,
     y: Float64,
     mask: NDArray[np.bool_],
     scale: float,
-    fixTriuMask: bool,  # noqa: N803
+    fixTriuMask: bool,
 ) -> Float64:
     """Magnitudes that cancel in the golden: the product and the sum times y."""
     product = gradOutput * y

@@ -21,7 +21,7 @@ from aclgrad.spec.steps import CastTo, CopyTo, Launch, MakeContiguous, WrapDim
 from aclgrad.spec.terms import sum_scale
 
 
-def golden(gradOutput: Float64, output: Float64, dim: int) -> Float64:  # noqa: N803  API names
+def golden(gradOutput: Float64, output: Float64, dim: int) -> Float64:
     """Evaluate out = g*y - sum(g*y)*y in this order, which settles what an Inf becomes."""
     product: Float64 = gradOutput * output
     if product.ndim == 0:
@@ -30,7 +30,7 @@ def golden(gradOutput: Float64, output: Float64, dim: int) -> Float64:  # noqa: 
     return result
 
 
-def terms(gradOutput: Float64, output: Float64, dim: int) -> Float64:  # noqa: N803
+def terms(gradOutput: Float64, output: Float64, dim: int) -> Float64:
     """Magnitudes that cancel in the golden: the product and the sum times output."""
     product: Float64 = gradOutput * output
     total = np.abs(product) if product.ndim == 0 else sum_scale(product, dim)

@@ -211,7 +211,7 @@ def _defined_case(
     with temporary.folder() as place:
         kept = place / "outputs.npz"
 
-        def keep(_: Definition, case: made_inputs.MadeCase, result: operator_call.Result) -> str:
+        def keep(_: Definition, case: made_inputs.MadeCase, result: operator_call.Outputs) -> str:
             operator_call.save(kept, result)
             return "kept"
 
@@ -278,7 +278,7 @@ def _judged(
     outputs: Mapping[str, Any],
 ) -> dict[str, Any]:
     """The golden's numbers, once the kernel's are seen to be precise enough."""
-    result = operator_call.Result(op.type, dict(outputs))
+    result = operator_call.Outputs(op.type, dict(outputs))
     report, text, _ = judge(golden, op, case.inputs, case.attrs, result)
     if not report.passed:
         raise ToolkitError(

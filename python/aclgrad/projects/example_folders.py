@@ -97,7 +97,7 @@ def _scenarios(project: str, page: str) -> tuple[str | None, ...]:
     return tuple(re.findall(r"`(\d)`", row[1])) if row else (None,)
 
 
-def run_example(
+def run_example(  # noqa: C901
     folder: Path,
     scenario: str | None = None,
     *,

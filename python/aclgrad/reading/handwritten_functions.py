@@ -111,7 +111,7 @@ def launched(files: Iterable[Path]) -> set[str]:
     return {name for file in files for name in pattern.findall(code(file))}
 
 
-def _bind(
+def _bind(  # noqa: C901
     op: Definition, api: str, defined: _Defined, table: Mapping[str, list[_Defined]]
 ) -> tuple[Function | None, str]:
     params = list(defined.params[:-2])

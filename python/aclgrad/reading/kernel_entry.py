@@ -59,6 +59,7 @@ _ENTRY = re.compile(
 
 
 def entries(text: str) -> dict[str, Entry]:
+    """The kernels that a source defines, by their names."""
     found = {}
     for match in _ENTRY.finditer(text):
         words = tuple(

@@ -18,7 +18,7 @@ _INTEGERS, _REALS, _REST = 8 if platform.machine() == "aarch64" else 6, 8, 48
 class _Arguments(c.Structure):
     """The simulator's aclsimArguments."""
 
-    _fields_ = [  # noqa: RUF012
+    _fields_ = [
         ("integers", c.c_uint64 * _INTEGERS),
         ("reals", c.c_uint64 * _REALS),
         ("rest", c.c_uint64 * _REST),

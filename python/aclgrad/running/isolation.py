@@ -46,14 +46,18 @@ def entered() -> str:
     return _STAGE[:].rstrip(b"\0").decode("utf-8", "replace") or "op_host or in the kernel"
 
 
-def isolated(work: Callable[[], Iterator[Answer]], deadline: float) -> Iterator[Answered]:
-    """What work yields in a forked child, and how it ended when it did not end well."""
+def isolated(
+    work: Callable[[], Iterator[Answer]], deadline: float, *, prints: bool = False
+) -> Iterator[Answered]:
+    """What work yields in a forked child, and how it ended when it did not end well. What it
+    ``prints`` is shown or not.
+    """
     read, write = os.pipe()
-    sys.stdout.flush()
+    _flush()
     enter("")
     child = os.fork()
     if child == 0:
-        _be_child(work, read, write)
+        _be_child(work, read, write, prints)
     os.close(write)
     status = None
     try:
@@ -104,6 +108,8 @@ def case_by_case(
     work: Callable[[int], Iterator[Answer]],
     deadline: Callable[[int], float],
     until: float = math.inf,
+    *,
+    prints: bool = False,
 ) -> Iterator[Answered]:
     """What ``work(first)`` answers for each of ``count`` cases. Whatever ends a process ends the
     case that it was at, and ``until`` then another goes on behind it; ``deadline`` is that of a
@@ -112,7 +118,7 @@ def case_by_case(
     done = 0
     while done < count and time.monotonic() < until:
         first = done
-        for answered in isolated(partial(work, first), deadline(count - first)):
+        for answered in isolated(partial(work, first), deadline(count - first), prints=prints):
             if done < count:
                 done += 1
                 yield answered
@@ -146,7 +152,9 @@ def _short() -> str:
     return f"{limit} leaves {left >> 20:,} MB. Next: smaller tensors, or raise the limit"
 
 
-def _be_child(work: Callable[[], Iterator[Answer]], read: int, write: int) -> NoReturn:
+def _be_child(
+    work: Callable[[], Iterator[Answer]], read: int, write: int, prints: bool
+) -> NoReturn:
     """Never returns: the parent's exit handlers are not the child's."""
     status = 1
     try:
@@ -159,16 +167,26 @@ def _be_child(work: Callable[[], Iterator[Answer]], read: int, write: int) -> No
 
         try:
             _keep_memory()
-            quiet = os.open(os.devnull, os.O_RDWR)
-            os.dup2(quiet, 1)  # operators print
-            os.dup2(quiet, 2)
+            if not prints:
+                quiet = os.open(os.devnull, os.O_RDWR)
+                os.dup2(quiet, 1)
+                os.dup2(quiet, 2)
             for answer in work():
                 send(answer)
             status = 0
         except BaseException as error:
             send({_RAISED: _raised(error)})
     finally:
-        os._exit(status)
+        try:
+            _flush()
+        finally:
+            os._exit(status)
+
+
+def _flush() -> None:
+    """Write out what this process has printed, from Python and from C."""
+    sys.stdout.flush()
+    ctypes.CDLL(None).fflush(None)
 
 
 def in_debugger() -> bool:

@@ -31,7 +31,7 @@ from aclgrad.running.kernel_arguments import (
     values_of,
 )
 from aclgrad.running.operand_words import Array, Tensors
-from aclgrad.running.operator_call import Result, by_severity
+from aclgrad.running.operator_call import Outputs, by_severity
 from aclgrad.runtime import open_device as open_sim
 from aclgrad.runtime.device import Device
 from aclgrad.runtime.memory import Buffer
@@ -196,7 +196,7 @@ class KernelFile:
 
 
 class _ParameterC(c.Structure):
-    _fields_ = [("bytes", c.c_uint64), ("kind", c.c_char)]  # noqa: RUF012
+    _fields_ = [("bytes", c.c_uint64), ("kind", c.c_char)]
 
 
 def build_kernel(source: Path | Sources, soc: Family, *, entry: str = "") -> KernelFile:
@@ -269,7 +269,7 @@ def run_kernel(
     tiling_key: int = 0,
     workspace: int | None = None,
     open_device: Callable[[], Device] = open_sim,
-) -> Result:
+) -> Outputs:
     """Run a kernel file on arrays. Its addresses are inputs, outputs, workspace, tiling data in
     this order, but for outputs that name theirs; ``attrs`` are NAME=VALUE of the other arguments.
     """
@@ -335,7 +335,7 @@ def run_kernel(
             name: buffer.read(output.dtype.numpy).reshape(output.shape)
             for name, (buffer, output) in results.items()
         }
-        return Result(built.entry.name, found, *by_severity(device.findings()))
+        return Outputs(built.entry.name, found, *by_severity(device.findings()))
     finally:
         for buffer in buffers:
             buffer.free()

@@ -231,7 +231,7 @@ class _Operator:
         inputs: Sequence[Tensors],
         attrs: Mapping[str, Any],
         out: Sequence[OutputWord],
-    ) -> operator_call.Result:
+    ) -> operator_call.Outputs:
         for item, dtype in zip(self.op.outputs, row[len(inputs) :], strict=True):
             if not dtypes.known(dtype):
                 raise TypeError(

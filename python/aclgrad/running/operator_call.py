@@ -45,8 +45,8 @@ from aclgrad.spec.soc import chosen, family_of
 
 
 @dataclass(frozen=True)
-class Result:
-    """Outputs by name; of an output that is a list, name_0, name_1, .."""
+class Outputs:
+    """What a call gives: arrays by name; of an output that is a list, name_0, name_1, .."""
 
     op: str
     outputs: dict[str, Array]
@@ -54,7 +54,7 @@ class Result:
     hints: tuple[Finding, ...] = ()
 
 
-def flat(result: Result) -> Array:
+def flat(result: Outputs) -> Array:
     """All outputs as one array, by which two runs are compared."""
     arrays = [np.ascontiguousarray(array).reshape(-1) for array in result.outputs.values()]
     if len({array.dtype for array in arrays}) == 1:
@@ -131,7 +131,7 @@ def run(
     outputs: Sequence[str] = (),
     jobs: int = 0,
     open_device: Callable[[], Device] = open_sim,
-) -> Result:
+) -> Outputs:
     """Build what the inputs' dtypes need and compute the outputs on the simulator."""
     name = chosen(soc)
     builder = operator_build.Builder(locate(word), family_of(name), jobs=jobs)
@@ -167,7 +167,7 @@ def call(
     attrs: Mapping[str, Any],
     outputs: Sequence[OutputWord] = (),
     initial: Sequence[Array | None] = (),
-) -> Result:
+) -> Outputs:
     """Compute the outputs of an operator that is built; a tensor list or none per input. What
     ``initial`` has of an output is there before the launch.
     """
@@ -257,7 +257,7 @@ def _execute(
     attrs: Mapping[str, Any],
     shapes: Sequence[Sequence[tuple[tuple[int, ...], dtypes.DType]]],
     initial: Sequence[Array | None] = (),
-) -> Result:
+) -> Outputs:
     function = builder.function_of(op)
     call = Call(device)
     try:
@@ -299,7 +299,7 @@ def _execute(
                 arrays[name if len(entries) == 1 else f"{name}_{index}"] = array.reshape(shape)
         if not op.outputs:
             arrays = _changed(op, inputs, made)
-        return Result(op.type, arrays, *by_severity(device.findings()))
+        return Outputs(op.type, arrays, *by_severity(device.findings()))
     finally:
         call.close()
 
@@ -362,7 +362,7 @@ def _two_stages(
     enter("")
 
 
-def save(path: Path, result: Result) -> None:
+def save(path: Path, result: Outputs) -> None:
     """Write one output as .npy, or all as .npz."""
     if path.suffix != ".npz" and len(result.outputs) != 1:
         raise SourcesError(

@@ -45,6 +45,7 @@ class Call:
         self.handles: list[tuple[str, int]] = []
 
     def tensor(self, array: Array) -> tuple[Tensor, Buffer]:
+        """A tensor with an array's values."""
         storage, desc = storage_of(array)
         buffer = self.device.upload(storage)
         tensor = self.device.tensor(desc, buffer.address)
@@ -52,6 +53,7 @@ class Call:
         return tensor, buffer
 
     def empty(self, shape: Sequence[int], dtype: dtypes.DType) -> tuple[Tensor, Buffer]:
+        """A tensor whose memory nobody has written."""
         desc = TensorDesc(tuple(shape), dtype, row_major(shape))
         buffer = self.device.buffer(desc.size * dtype.numpy.itemsize)
         tensor = self.device.tensor(desc, buffer.address)
@@ -208,6 +210,7 @@ def tensors(
     argument: Argument,
     made: dict[str, Any],
 ) -> Any:
+    """An input as an argument of an aclnn function; ``made`` gets the tensors that it has."""
     item = op.inputs[index]
     if not param:
         return None

@@ -28,7 +28,7 @@ Params = Sequence[Sequence[HostTensor]]
 class HostTensorC(c.Structure):
     """The simulator's aclsimHostTensor."""
 
-    _fields_ = [("desc", TensorDescC), ("data", c.c_void_p)]  # noqa: RUF012
+    _fields_ = [("desc", TensorDescC), ("data", c.c_void_p)]
 
 
 def run_tiling(

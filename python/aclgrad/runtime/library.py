@@ -39,7 +39,7 @@ _NNOPBASE = {
 class LaunchStats(c.Structure):
     """The simulator's aclsimLaunchStats."""
 
-    _fields_ = [  # noqa: RUF012  ctypes asks for a plain list
+    _fields_ = [
         ("launches", c.c_uint64),
         ("gm_read_bytes", c.c_uint64),
         ("gm_write_bytes", c.c_uint64),
@@ -54,7 +54,7 @@ class LaunchStats(c.Structure):
 class TensorDescC(c.Structure):
     """The simulator's aclsimTensorDesc."""
 
-    _fields_ = [("dims", _I64P), ("rank", c.c_uint64), ("dtype", c.c_int32)]  # noqa: RUF012
+    _fields_ = [("dims", _I64P), ("rank", c.c_uint64), ("dtype", c.c_int32)]
 
 
 class AttrC(c.Structure):
@@ -62,7 +62,7 @@ class AttrC(c.Structure):
     LIST_FLOAT, LIST_LIST_INT from 0.
     """
 
-    _fields_ = [  # noqa: RUF012
+    _fields_ = [
         ("kind", c.c_int),
         ("i", c.c_int64),
         ("f", c.c_double),

@@ -40,7 +40,7 @@ class OwnCase:
     scale: tuple[str, ...] | None = None  # inputs that further runs make smaller; None: all
 
 
-def case(
+def case(  # noqa: C901
     shapes: int | Sequence[int] | Mapping[str, Any],
     *,
     dtypes: str | Sequence[str] = (),

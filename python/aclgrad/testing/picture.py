@@ -6,7 +6,7 @@ element, with the borders of cores and of the pieces that they wrote.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aclgrad.golden.precision import Errors
+from aclgrad.runtime.device import Device
 from aclgrad.testing.pattern import Wrong, pattern
-from aclgrad.testing.writers import Writers
+from aclgrad.testing.writers import Writers, writers_of
 
 ROWS, COLUMNS = 40, 64
 """Bins of a picture, at most."""
@@ -78,6 +79,21 @@ def from_json(data: dict[str, Any]) -> Picture:
     lines = {name: tuple(map(tuple, data[name])) for name in ("core_lines", "tile_lines", "cores")}
     rest = {"cells": cells, "shape": tuple(data["shape"]), "marks": tuple(data["marks"])}
     return Picture(**{**data, **lines, **rest})
+
+
+def of_result(
+    device: Device | None,
+    errors: Errors,
+    actual: NDArray[Any],
+    attrs: Mapping[str, Any],
+    name: str = "",
+) -> Picture | None:
+    """Draw what is wrong in an output: along the dim that an attribute names, and with who wrote
+    what, where the device knows.
+    """
+    axis = next((attrs[key] for key in ("dim", "axis", "axes") if key in attrs), None)
+    writers = writers_of(device, actual.size, name) if device else None
+    return draw(errors, actual, axis if isinstance(axis, int) else None, writers)
 
 
 def draw(

@@ -27,8 +27,7 @@ from aclgrad.spec.cases import Case, view
 from aclgrad.spec.dtypes import DType
 from aclgrad.spec.op_spec import OpSpec
 from aclgrad.spec.steps import Launch
-from aclgrad.testing.picture import Picture, draw
-from aclgrad.testing.writers import writers_of
+from aclgrad.testing.picture import Picture, of_result
 
 _CANARY = 0xA5
 """Fills the output's storage before a run; bytes outside the view must still hold it afterwards."""
@@ -501,10 +500,8 @@ class SpecCall:
         report = judge_case(spec, case, actual, self.seed, self.tolerance)
         picture = None
         if not report.passed:
-            axis = case.call.attrs.get("dim")
-            writers = writers_of(self.device, desc.size)
             measured = measure_case(spec, case, actual, self.seed, self.tolerance)
-            picture = draw(measured, actual, axis if isinstance(axis, int) else None, writers)
+            picture = of_result(self.device, measured, actual, case.call.attrs)
         inside = np.zeros(storage.size, bool)
         if not desc.empty:
             view(inside, desc)[...] = True

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch  # type: ignore[import-not-found,unused-ignore]
-import torch.nn.functional as F  # type: ignore[import-not-found,unused-ignore]  # noqa: N812
+import torch.nn.functional as F  # type: ignore[import-not-found,unused-ignore]
 
 from aclgrad.torch.derivatives import common_shape, share_of
 from aclgrad.torch.differentiable import Parts, parameters, register

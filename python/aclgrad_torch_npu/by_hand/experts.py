@@ -275,7 +275,7 @@ _ACTIVATIONS: dict[int, Any] = {
 
 
 @by_hand("npu::npu_grouped_matmul", "npu::npu_grouped_matmul.List", exact=True)
-def _grouped_matmul(
+def _grouped_matmul(  # noqa: C901
     x: Sequence[torch.Tensor],
     weight: Sequence[torch.Tensor],
     *,

@@ -162,7 +162,7 @@ class _Reader:
             self.path, self.text, self.number if key in self.own else -1, key, text, value
         )
 
-    def sweep(self) -> Sweep:
+    def sweep(self) -> Sweep:  # noqa: C901
         made: dict[str, Any] = {}
         words: dict[str, Callable[[str], Any]] = {
             "do": _one_of(ACTIONS),

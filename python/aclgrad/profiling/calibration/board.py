@@ -82,6 +82,7 @@ class Board:
 
 
 def sum_of(content: dict[str, Any]) -> str:
+    """The sum of an answer, by which a file that was changed by hand is seen."""
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
