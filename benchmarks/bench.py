@@ -221,7 +221,7 @@ def parse() -> argparse.Namespace:
     return options
 
 
-def main() -> int:
+def main() -> int:  # noqa: C901
     """Entry point: 0, or 1 when something fails that --check or --record asks for."""
     options = parse()
     if options.peak:

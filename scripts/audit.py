@@ -19,8 +19,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import yaml
-from lock import LOCK, ROOT, Pin, normal, pins, tomllib
+import yaml  # type: ignore[import-untyped]
+from lock import LOCK, ROOT, Pin, normal, pins, read_toml
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion, Version
 
@@ -46,7 +46,7 @@ class Advisory(NamedTuple):
 
 def read(root: Path = ROOT) -> dict[str, Any]:
     """The dated file."""
-    document = tomllib.loads((root / ADVISORIES).read_text(encoding="utf-8"))
+    document = read_toml(root / ADVISORIES)
     for item in document["advisory"]:
         if not item.get("sources") or not isinstance(item.get("published"), datetime.date):
             raise AuditError(f"{ADVISORIES}: {item['id']}: got no sources or no published date")
@@ -211,7 +211,7 @@ def check(root: Path = ROOT, today: datetime.date | None = None) -> str:
 def online(root: Path = ROOT) -> int:
     """Ask PyPI. A package that it cannot tell of fails the audit."""
     words = ["--strict", "--disable-pip", "--require-hashes", "--progress-spinner", "off"]
-    command = [sys.executable, "-I", "-m", "pip_audit", *words, "-r", root / LOCK]
+    command = [sys.executable, "-I", "-m", "pip_audit", *words, "-r", str(root / LOCK)]
     return subprocess.run(command).returncode
 
 

@@ -16,7 +16,6 @@ import argparse
 import collections
 import contextlib
 import dataclasses
-import fcntl
 import hashlib
 import json
 import os
@@ -26,7 +25,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -38,13 +37,13 @@ from aclgrad.building import operator_build
 from aclgrad.building.compile_step import diagnose
 from aclgrad.campaign.workers import cluster
 from aclgrad.cases import made_inputs
-from aclgrad.checks import operator_check
-from aclgrad.common import files
+from aclgrad.checks import exploration, operator_check
+from aclgrad.common import files, locks
 from aclgrad.common.cache import root as cache_root
 from aclgrad.reading import layout
 from aclgrad.reading.layout import locate
-from aclgrad.reading.sources import SourcesError, numpy_name
-from aclgrad.running.isolation import first_reason
+from aclgrad.reading.sources import SourcesError, code, numpy_name
+from aclgrad.running.isolation import CRASHED, SLOW, first_reason
 from aclgrad.runtime.toolkit import sim_root
 from aclgrad.spec.definition import Definition
 from aclgrad.spec.soc import family
@@ -124,7 +123,7 @@ def kernels_of(checkout: Path) -> tuple[list[Kernel], dict[str, str]]:
         except SourcesError:
             _take_alone(checkout, operator, kernels, left_out)
             continue
-        definitions = "".join(layout.code(item.definition) for item in operators)
+        definitions = "".join(code(item.definition) for item in operators)
         if not definitions:
             _take_alone(checkout, operator, kernels, left_out)
             continue
@@ -187,7 +186,7 @@ def build_alone(kernel: Kernel, result: dict[str, Any]) -> None:
         errors = [line for line in done.stderr.splitlines() if "error: " in line]
         result["why"] = (errors or done.stderr.splitlines() or ["?"])[0].removeprefix("error: ")
     else:
-        result["ran"], result["why"] = operator_check.REFUSED, "a kernel file: built, not run"
+        result["ran"], result["why"] = exploration.REFUSED, "a kernel file: built, not run"
 
 
 def fingerprint(kernel: Kernel) -> str:
@@ -224,13 +223,10 @@ def names_missing(log: Path) -> list[str]:
     return names
 
 
-@contextlib.contextmanager
-def alone(cache: Path, folder: Path) -> Iterator[None]:
+def alone(cache: Path, folder: Path) -> contextlib.AbstractContextManager[None]:
     """One process at a time builds the host library of a folder."""
     key = hashlib.sha256(str(folder).encode()).hexdigest()[:16]
-    with (cache / f"{key}.lock").open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
+    return locks.alone(cache / f"{key}.lock")
 
 
 def nothing() -> dict[str, Any]:
@@ -336,7 +332,7 @@ def run(
         result["why"] = "no case fits its definition"
         return
     result["ran"], result["case"], result["match"] = best.status, best.label, best.verdict
-    if best.status != operator_check.CLEAN:
+    if best.status != exploration.CLEAN:
         why = first_reason(best.message)
         result["why"] = why.replace(f"{kernel.folder}{os.sep}", "")
     for found in best.errors[:1]:
@@ -438,10 +434,10 @@ class Figures:
             len(rows),
             sum(row["host"] for row in rows),
             len(built),
-            ran[operator_check.CLEAN],
-            ran[operator_check.FAULTY],
-            ran[operator_check.REFUSED] + ran[""],
-            ran[operator_check.CRASHED] + ran[operator_check.SLOW],
+            ran[exploration.CLEAN],
+            ran[exploration.FAULTY],
+            ran[exploration.REFUSED] + ran[""],
+            ran[CRASHED] + ran[SLOW],
             sum(match.startswith("matched") for match in matches),
             sum(match == "matched by its unit test" for match in matches),
             sum(match.startswith("mismatched") for match in matches),
@@ -571,7 +567,7 @@ _REFUSALS = (
 def _wrong(results: Mapping[str, dict[str, Any]]) -> list[str]:
     """What built and did not come to a result."""
     lines: list[str] = []
-    ended = (operator_check.CRASHED, operator_check.SLOW)
+    ended = (CRASHED, SLOW)
     items = [
         f"* {name}: {escape(result['why'])[:200]}"
         for name, result in sorted(results.items())
@@ -584,7 +580,7 @@ def _wrong(results: Mapping[str, dict[str, Any]]) -> list[str]:
         result["why"]
         for result in results.values()
         if result["kernel"]
-        and result["ran"] in (operator_check.REFUSED, "")
+        and result["ran"] in (exploration.REFUSED, "")
         and not result["why"].startswith("a kernel file")
     ]
     if refused or alone:
@@ -642,7 +638,7 @@ def commit_of(checkout: Path) -> str:
     return done.stdout.strip() or "without a commit"
 
 
-def main() -> int:
+def main() -> int:  # noqa: C901
     """Entry point."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -720,7 +716,7 @@ def main() -> int:
 
     def settled(kernel: Kernel) -> bool:
         result = known.get(kernel.name, {})
-        good = result.get("ran") == operator_check.CLEAN and not result["match"].startswith("mis")
+        good = result.get("ran") == exploration.CLEAN and not result["match"].startswith("mis")
         if good and options.unit_tests and not result["match"] and "unit test" not in result:
             good = not unit_tests_of(kernel)
         same = result.get("toolkit") == toolkit or (good and not options.again)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from aclgrad.cases.made_inputs import MadeCase
 from aclgrad.golden import precision
-from aclgrad.running.operator_call import Result
+from aclgrad.running.operator_call import Outputs
 from aclgrad.spec.definition import Definition
 
 Array = NDArray[Any]
@@ -30,19 +30,19 @@ _erfc = np.vectorize(math.erfc, otypes=[float])
 
 
 def _sigmoid(x: Array) -> Array:
-    return 1 / (1 + np.exp(-x))
+    return np.asarray(1 / (1 + np.exp(-x)))
 
 
 def _softplus(x: Array) -> Array:
-    return np.log1p(np.exp(-np.abs(x))) + np.maximum(x, 0)
+    return np.asarray(np.log1p(np.exp(-np.abs(x))) + np.maximum(x, 0))
 
 
 def _gelu(x: Array) -> Array:
-    return 0.5 * x * _erfc(-x / math.sqrt(2))
+    return np.asarray(0.5 * x * _erfc(-x / math.sqrt(2)))
 
 
 def _gelu_tanh(x: Array) -> Array:
-    return 0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
+    return np.asarray(0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))))
 
 
 def _gelu_sigmoid(x: Array) -> Array:
@@ -52,7 +52,7 @@ def _gelu_sigmoid(x: Array) -> Array:
 
 def _softmax(x: Array, axis: int = -1) -> Array:
     e = np.exp(x - x.max(axis, keepdims=True))
-    return e / e.sum(axis, keepdims=True)
+    return np.asarray(e / e.sum(axis, keepdims=True))
 
 
 def _round_half_even(x: Array, decimals: int = 0) -> Array:
@@ -73,9 +73,18 @@ def _halves(x: Array, axis: int) -> tuple[Array, Array]:
     return halves[0], halves[1]
 
 
+def _swiglu(x: Array, y: Array) -> Array:
+    return x * _sigmoid(x) * y
+
+
+def _glu(x: Array, y: Array) -> Array:
+    return x * _sigmoid(y)
+
+
 def _reduced(loss: Array, a: Mapping[str, Any]) -> Array:
     how = a.get("reduction", "none")
-    return {"mean": loss.mean, "sum": loss.sum}.get(how, lambda: loss)()
+    found: Array = loss.mean() if how == "mean" else loss.sum() if how == "sum" else loss
+    return found
 
 
 def _rms(x: Array, gamma: Array, eps: float) -> tuple[Array, Array]:
@@ -220,11 +229,9 @@ _TABLE: dict[str, Golden] = {
     "threshold_grad_v2_d": lambda i, a: [i[0] * (i[1] > a["threshold"])],
     "softplus_v2_grad": lambda i, a: [i[0] * _sigmoid(a["beta"] * i[1])],
     "sigmoid_grad": lambda i, a: [[i[0] * i[1] * (1 - i[1]), i[1] * i[0] * (1 - i[0])]],
-    "swiglu": lambda i, a: [
-        (lambda x, y: x * _sigmoid(x) * y)(*_halves(i[0], _axis(a))),
-    ],
-    "swi_glu": lambda i, a: [(lambda x, y: x * _sigmoid(x) * y)(*_halves(i[0], _axis(a)))],
-    "glu": lambda i, a: [(lambda x, y: x * _sigmoid(y))(*_halves(i[0], _axis(a)))],
+    "swiglu": lambda i, a: [_swiglu(*_halves(i[0], _axis(a)))],
+    "swi_glu": lambda i, a: [_swiglu(*_halves(i[0], _axis(a)))],
+    "glu": lambda i, a: [_glu(*_halves(i[0], _axis(a)))],
     "softmax": lambda i, a: [_softmax(i[0], _axis(a))],
     "log_softmax": lambda i, a: [np.log(_softmax(i[0], _axis(a, "axes")))],
     "scaled_masked_softmax": lambda i, a: [
@@ -374,7 +381,7 @@ def _differs(actual: Array, golden: Array) -> str:
     return "; ".join(report.reasons) + first
 
 
-def judge(op: Definition, case: MadeCase, result: Result) -> str:
+def judge(op: Definition, case: MadeCase, result: Outputs) -> str:
     """Say "matched" or "mismatched: why"; nothing when there is no reference."""
     try:
         found = _references(op, case)

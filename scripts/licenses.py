@@ -56,13 +56,17 @@ def _chosen(found: Iterable[Pin], python: str) -> list[Pin]:
     return [pin for pin in found if not pin.marker or Marker(pin.marker).evaluate(place)]
 
 
+def _here() -> dict[str, str]:
+    return {name: str(value) for name, value in default_environment().items()}
+
+
 def _needs(metadata: Mapping[str, Any], extra: str) -> list[Requirement]:
     """What a package wants on some Python and machine."""
     found = []
     for text in metadata.get("requires_dist", []):
         item = Requirement(text)
         places = (
-            {**default_environment(), "extra": extra, "python_version": version,
+            {**_here(), "extra": extra, "python_version": version,
              "python_full_version": f"{version}.0", "platform_machine": machine}
             for version in PYTHONS
             for machine in ("x86_64", "aarch64")
@@ -107,9 +111,9 @@ def make(metadata: Iterable[Mapping[str, Any]], root: Path = ROOT) -> dict[str, 
 
 
 def _dependencies(root: Path) -> list[str]:
-    from lock import tomllib
+    from lock import read_toml
 
-    document = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
+    document = read_toml(root / "pyproject.toml")
     return [*document["project"]["dependencies"]]
 
 

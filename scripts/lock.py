@@ -14,17 +14,24 @@ import subprocess
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 if sys.version_info >= (3, 11):
     import tomllib
 else:
     from pip._vendor import tomli as tomllib
 
+
 ROOT = Path(__file__).resolve().parent.parent
 LOCK = "requirements/locked.txt"
 TOOLS = "requirements/tools.in"
 OTHER_BUILDS = "requirements/other_builds.txt"
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """A TOML file, with the standard library's reader or the one that pip brings."""
+    document: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
+    return document
 
 
 class Pin(NamedTuple):
@@ -62,7 +69,7 @@ def pins(text: str) -> list[Pin]:
 
 def wanted(extras: Iterable[str], root: Path = ROOT) -> list[str]:
     """What the package wants with these extras, with what builds it and the tools."""
-    document = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
+    document = read_toml(root / "pyproject.toml")
     project = document["project"]
 
     def of(extra: str) -> Iterator[str]:
@@ -83,7 +90,7 @@ def wanted(extras: Iterable[str], root: Path = ROOT) -> list[str]:
 
 def extras(root: Path = ROOT) -> list[str]:
     """The names of all extras."""
-    document = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
+    document = read_toml(root / "pyproject.toml")
     return [*document["project"]["optional-dependencies"]]
 
 

@@ -91,7 +91,7 @@ def call(stage: str, command: Sequence[Any], limit: float, **more: Any) -> str:
         lines = [line for line in (done.stderr + done.stdout).splitlines() if line.strip()]
         errors = [line for line in lines if "error" in line.lower()]
         raise Failed(stage, (errors or lines or [f"exit code {done.returncode}"])[0][:300])
-    return done.stdout
+    return str(done.stdout)
 
 
 def build_answer(task: Path, name: str, cache: Path, soc: str, limit: float) -> Path:
@@ -336,6 +336,7 @@ def table(outcomes: Sequence[Outcome], vector: int, matrix: int) -> str:
 
 
 def main() -> int:
+    """Run the benchmark's tasks."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("checkout", type=Path, help="NPUKernelBench")
     parser.add_argument("--tasks", nargs="+", default=[""], help="parts of tasks' folders")
@@ -350,7 +351,8 @@ def main() -> int:
     options = parser.parse_args()
     checkout = options.checkout.resolve()
     if options.inside:
-        inside(checkout, *options.inside, options.cases)
+        task, work = options.inside
+        inside(checkout, task, work, options.cases)
         return 0
 
     build = options.build.resolve()

@@ -31,7 +31,7 @@ else:
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "simulator/src"))
 
-import instruction_table  # noqa: E402
+import instruction_table  # type: ignore[import-not-found,unused-ignore]  # noqa: E402
 
 DOCS = ROOT / "docs"
 _HEAD = "<!-- Written by scripts/reference.py. -->\n"
@@ -155,8 +155,8 @@ def unknowns() -> str:
         "|---|---|---|---|---|---|---|",
     ]
     for row in register["choices"]:
-        words = (row["api"], row["what"], ", ".join(row.get("alternatives", [])) or "-")
-        words += (row["evidence"], row["probe"] or row["unasked"], row["depends"])
+        words = [row["api"], row["what"], ", ".join(row.get("alternatives", [])) or "-"]
+        words += [row["evidence"], row["probe"] or row["unasked"], row["depends"]]
         anchor = f'<a id="{row["id"]}"></a>`{row["id"]}`'
         parts.append(f"| {anchor} | {' | '.join(map(cell, words))} |")
     parts += [
@@ -166,8 +166,8 @@ def unknowns() -> str:
         "|---|---|---|---|---|---|",
     ]
     for row in register["costs"]:
-        words = (row["unit"], row["what"], row["evidence"])
-        words += (row["probe"] or row["unasked"], row["depends"])
+        words = [row["unit"], row["what"], row["evidence"]]
+        words += [row["probe"] or row["unasked"], row["depends"]]
         parts.append(f"| `{row['id']}` | {' | '.join(map(cell, words))} |")
     parts.append("\nInstructions that no probe asks for:\n")
     for name, row in register["instructions"].items():
@@ -180,8 +180,8 @@ def unknowns() -> str:
         "|---|---|---|---|---|---|",
     ]
     for row in register["constants"]:
-        words = (str(row["value"]), row["what"], row["evidence"])
-        words += (row["probe"] or row["unasked"], row["depends"])
+        words = [str(row["value"]), row["what"], row["evidence"]]
+        words += [row["probe"] or row["unasked"], row["depends"]]
         parts.append(f"| `{row['where']}` | {' | '.join(map(cell, words))} |")
     return "\n".join(parts) + "\n"
 

@@ -137,7 +137,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--step", type=int, action="append", metavar="N", help="only this one")
     chosen = parser.parse_args().step or [*range(1, len(STEPS) + 1)]
-    missing = []
+    missing: list[int] = []
     for number, (title, step) in enumerate(STEPS.items(), 1):
         if number not in chosen:
             continue

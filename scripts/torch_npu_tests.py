@@ -133,7 +133,8 @@ def run_once(folder: Path, files: Sequence[str], jobs: int, limit: float, record
         "ACLGRAD_TORCH_FALLBACK": "silent",
         "OMP_NUM_THREADS": "1",
         "PYTHONPATH": os.pathsep.join(
-            map(os.path.abspath, [*filter(None, given.split(os.pathsep)), Path(__file__).parent])
+            os.path.abspath(place)
+            for place in (*filter(None, given.split(os.pathsep)), str(Path(__file__).parent))
         ),
         _RECORD: str(record),
     }
@@ -252,6 +253,7 @@ def table(results: Results) -> str:
 
 
 def main() -> int:
+    """Run the tests of a checkout of op-plugin."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("checkout", type=Path, help="op-plugin")
     parser.add_argument("--files", nargs="+", help="names in test/test_base_ops")

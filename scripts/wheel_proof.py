@@ -95,7 +95,7 @@ def make_root(arch: str) -> Path:
     pip += ["--only-binary=:all:", "--implementation=cp", f"--python-version={version}"]
     pip += [f"--platform={name}_{arch}" for name in platforms]
     if os.environ.get("ACLGRAD_NEWEST") != "1":
-        pip += ["--require-hashes", "-c", ROOT / "requirements/locked.txt"]
+        pip += ["--require-hashes", "-c", str(ROOT / "requirements/locked.txt")]
     run([*pip, "--target", place / "site", *_versions()])
     (place / "made").write_text(wanted)
     return place
@@ -153,7 +153,7 @@ def _pytest(python: str, folder: Path, first: list[str], given: dict[str, str]) 
     given = {**given, "PYTHONPATH": os.pathsep.join((*first, *tests))}
     options = ["-q", "-p", "digests", "--digests", folder, "--every", GRID, "-k", LEFT_OUT]
     options += ["-p", "no:cacheprovider", "-o", "pythonpath=", "-n", os.cpu_count() or 1]
-    log = run([python, "-m", "pytest", *options, *TESTS], **given)
+    log = run([python, "-m", "pytest", *options, *TESTS], cwd=ROOT, **given)
     return next(line for line in reversed(log.splitlines()) if " passed" in line)
 
 
@@ -171,7 +171,7 @@ def installed(arch: str, installer: Path, place: Path, given: dict[str, str]) ->
         target = Path(folder)
         words = ["bash", "-c", _INSTALL, "bash", installer, target]
         log = run([*space, *words, place / "wheel/aclgrad/toolkit"],
-                  **given, QEMU_LD_PREFIX=str(place / "root"))  # fmt: skip
+                  cwd=ROOT, **given, QEMU_LD_PREFIX=str(place / "root"))  # fmt: skip
         tested = re.findall(r"^self-test: (\w+) ok$", log, re.M)
         if not tested or any(target.iterdir()):
             raise WheelError(f"{installer.name}: no self-test, or something is left:\n{log}")

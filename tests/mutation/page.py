@@ -101,16 +101,16 @@ def page(rows: Iterable[Mapping[str, Any]], command: str) -> str:
         "| kind | a fault | named | elsewhere | numbers | warned | nothing | no effect |",
         "|---|---|---|---|---|---|---|---|",
     ]
-    for kind in KINDS:
-        found = by_kind.get(kind.name)
+    for each in KINDS:
+        found = by_kind.get(each.name)
         if found:
             mark = (
                 ""
-                if kind.visible
+                if each.visible
                 else " (in bounds and in order: numbers are all that can show it)"
             )
             cells = " | ".join(str(found[sign] or "") for sign in (*SIGNS, _NO_EFFECT))
-            lines.append(f"| `{kind.name}` | {kind.means}{mark} | {cells} |")
+            lines.append(f"| `{each.name}` | {each.means}{mark} | {cells} |")
     lines += ["", "## By operator", "", "Without the kinds that only numbers can show.", ""]
     lines += [
         "| operator | named | elsewhere | numbers | warned | nothing |",
