@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Sets up the environment, builds, runs the tests: with --all those of tests/journeys.txt too, with --quick those of
-# tests/quick.txt alone, with --sanitize those of tests/sim on an instrumented build. Arguments go to pytest:
+# Sets up the environment, builds, runs the tests: with --all those that are marked journey too, with --quick the quick
+# ones alone (tests/tiers.py), with --sanitize those of tests/sim on an instrumented build. Arguments go to pytest:
 # scripts/test.sh tests/null -k naming
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
@@ -11,22 +11,22 @@ if [[ ${1:-} == --help || ${1:-} == -h ]]; then
   echo
   echo "Sets up .venv, builds, runs the tests (or those named)."
   echo
-  echo "  --all    those of tests/journeys.txt too, which build whole projects, wheels and installers: what CI does"
+  echo "  --all    the journeys too, which build whole projects, wheels and installers: what CI does"
   echo "  --torch  install torch first, the tests' second oracle"
-  echo "  --quick  what tests/quick.txt lists, between two edits: under a minute on two cores, after the build"
+  echo "  --quick  what is marked quick, between two edits: under a minute on two cores, after the build"
   echo "  --coverage  report/coverage/index.html says which lines of the package ran, also in processes that tests start"
   echo "  --sanitize address|thread  on a build of its own with AddressSanitizer and UBSan, or with ThreadSanitizer: tests/sim"
-  echo "           but the journeys, with --quick what tests/sanitized.txt lists, or the tests named"
+  echo "           but the journeys, with --quick what is marked sanitized, or the tests named"
   echo
   echo "The project's own options for pytest:"
   echo "  --device sim|npu  where operators run: with npu the tests that are marked on_board, of the installed package"
   echo "  --random-order-seed=N  the order of pytest-random-order, the same for the same N"
+  echo "  --tier ordinary|quick|sanitized|journeys|all  files by their marks: tests/tiers.py"
   echo "  --seed N  other random values      --update  rewrite tests/codegen_ref"
   exit 0
 fi
 
 want_torch=0 want_journeys=0 want_quick=0 want_coverage=0 sanitizer="" selection=()
-listed() { sed '/^#/d; /^$/d' "$root/tests/$1"; }
 while [[ ${1:-} == --torch || ${1:-} == --quick || ${1:-} == --all || ${1:-} == --coverage || ${1:-} == --sanitize* ]]; do
   case $1 in
     --torch) want_torch=1 ;;
@@ -41,12 +41,11 @@ done
 [[ -z $sanitizer || $sanitizer == address || $sanitizer == thread ]] ||
   fail "--sanitize: got $sanitizer, want address or thread. Next: scripts/test.sh --help"
 if ((want_quick)) && [[ -n $sanitizer ]]; then
-  mapfile -t selection < <(listed sanitized.txt)
+  selection=(--tier sanitized tests/sim)
 elif ((want_quick)); then
-  mapfile -t selection < <(listed quick.txt)
+  selection=(--tier quick tests/null tests/sim)
 elif [[ -n $sanitizer && " $*" != *" tests/"* ]]; then
-  mapfile -t selection < <(listed journeys.txt | sed 's/^/--ignore=/')
-  selection+=(tests/sim)
+  selection=(--tier ordinary tests/sim)
 fi
 on_board=0
 [[ " $* " == *" --device npu "* || " $* " == *" --device=npu "* ]] && on_board=1
@@ -55,8 +54,8 @@ if ((on_board)); then
   echo "on the NPU, with the operator package that is installed: the tests that are marked on_board"
   [[ " $*" == *" tests/"* ]] || selection=(tests/sim)
 elif ((!want_journeys && ${#selection[@]} == 0)) && [[ " $*" != *" tests/"* ]]; then
-  mapfile -t selection < <(listed journeys.txt | sed 's/^/--ignore=/')
-  echo "without the journeys of tests/journeys.txt; --all runs them too"
+  selection=(--tier ordinary)
+  echo "without the journeys; --all runs them too"
 fi
 need_compiler
 set_up "test$( ((!want_coverage)) || echo ,dev)"
@@ -78,7 +77,7 @@ elif ((!on_board)); then
 fi
 cd "$root"
 # Neighbours stay together, as they share what their module sets up; who has nothing left takes from the others.
-tests=("$venv/bin/python" -m pytest -n auto --dist worksteal "${selection[@]}" "$@")
+tests=("$venv/bin/python" -m pytest -n auto --dist worksteal --durations=30 --durations-min=1 "${selection[@]}" "$@")
 ((want_coverage)) || exec "${instrumented[@]}" "${tests[@]}"
 rm -rf report/coverage
 mkdir -p report/coverage

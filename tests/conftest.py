@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+import tiers
 from aclgrad.errors import ToolkitError
 from aclgrad.runtime import OPTIONS, Device, Toolkit, find_toolkit, open_device
 
@@ -37,13 +38,29 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("aclgrad")
     group.addoption("--device", choices=("sim", "npu"), default="sim", help="where operators run")
     group.addoption("--seed", type=int, default=0, help="other random values for the same cases")
+    group.addoption(
+        "--tier",
+        choices=tiers.TIERS,
+        default="all",
+        help="of files, by marks: tests/tiers.py",
+    )
     group.addoption("--update", action="store_true", help="rewrite tests/codegen_ref")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Describe the marks."""
+    for name, text in tiers.MARKS.items():
+        config.addinivalue_line("markers", f"{name}: {text}")
     config.addinivalue_line("markers", "on_board: runs on an NPU as on the simulator")
     config.addinivalue_line("markers", "sim_only: an exception in a module that is on_board")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out the files of other tiers without importing them."""
+    tier = config.getoption("--tier")
+    if tier == "all" or not collection_path.match("test_*.py"):
+        return None
+    return None if tiers.belongs(collection_path, tier) else True
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -26,7 +26,7 @@ count as in use, another amount each time.
 
 
 class _MallInfo(c.Structure):
-    _fields_ = [(f"f{index}", c.c_size_t) for index in range(10)]  # noqa: RUF012
+    _fields_ = [(f"f{index}", c.c_size_t) for index in range(10)]
 
 
 def allocated_bytes() -> Callable[[], int]:

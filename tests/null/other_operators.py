@@ -86,7 +86,7 @@ MASKED = OpSpec(
         Launch(like="gradOutput"),
         CopyTo("out"),
     ),
-    golden=lambda gradOutput, y, mask, scale, fixTriuMask: gradOutput * y * scale * ~mask,  # noqa: N803
+    golden=lambda gradOutput, y, mask, scale, fixTriuMask: gradOutput * y * scale * ~mask,
     cases=lambda spec, fast: (),
 )
 
@@ -144,7 +144,7 @@ LOSS = OpSpec(
         Launch(like="self"),
         CopyTo("out"),
     ),
-    golden=lambda gradOutput, self, target, reduction, logTarget: -gradOutput * target,  # noqa: N803
+    golden=lambda gradOutput, self, target, reduction, logTarget: -gradOutput * target,
     cases=lambda spec, fast: (),
 )
 

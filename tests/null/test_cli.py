@@ -21,6 +21,8 @@ from aclgrad.cli import app
 from aclgrad.common.files import FileError
 from aclgrad.runtime import device
 
+pytestmark = pytest.mark.many_processes
+
 COMMANDS = sorted(str(command.name) for command in app.registered_commands)
 
 

@@ -26,10 +26,13 @@ from package_files import (
 )
 from test_package_run import can_mount, inside_mount, path_option, split
 
-pytestmark = pytest.mark.skipif(
-    any(shutil.which(tool) is None for tool in ("bash", "tar", "gzip", "flock")),
-    reason="bash, tar, gzip, flock",
-)
+pytestmark = [
+    pytest.mark.journey,
+    pytest.mark.skipif(
+        any(shutil.which(tool) is None for tool in ("bash", "tar", "gzip", "flock")),
+        reason="bash, tar, gzip, flock",
+    ),
+]
 
 
 @pytest.fixture(scope="module")

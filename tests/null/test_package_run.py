@@ -42,10 +42,14 @@ from package_files import (
     write,
 )
 
-pytestmark = pytest.mark.skipif(
-    any(shutil.which(tool) is None for tool in ("bash", "tar", "gzip", "flock")),
-    reason="bash, tar, gzip, flock",
-)
+pytestmark = [
+    pytest.mark.journey,
+    pytest.mark.skipif(
+        any(shutil.which(tool) is None for tool in ("bash", "tar", "gzip", "flock")),
+        reason="bash, tar, gzip, flock",
+    ),
+]
+
 ROOT = Path(__file__).resolve().parents[2]
 CONFIG = "vendors/config.ini"
 

@@ -21,6 +21,8 @@ from aclgrad.errors import AclgradError
 from aclgrad.packaging import archive, package, sbom, signing
 from package_files import content
 
+pytestmark = pytest.mark.journey
+
 ROOT = Path(__file__).resolve().parents[2]
 LOCK = ROOT / "requirements/locked.txt"
 openssl = pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl")

@@ -38,6 +38,8 @@ from acl_harness import (
     sleeping,
 )
 
+pytestmark = pytest.mark.sanitized
+
 JUNK = 0x1234567890
 
 

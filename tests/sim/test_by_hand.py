@@ -22,7 +22,7 @@ from aclgrad.running import operator_call
 from aclgrad.spec.definition import Definition, Param
 from aclgrad.spec.soc import family_of
 
-pytestmark = pytest.mark.usefixtures("no_packages")
+pytestmark = [pytest.mark.journey, pytest.mark.usefixtures("no_packages")]
 
 LIBRARY = Path(__file__).parent / "by_hand"
 SOC = "Ascend910B2"

@@ -28,7 +28,11 @@ from aclgrad.profiling.calibration.probes import plan
 from aclgrad.profiling.calibration.runner import Model, Overlay
 from hidden_board import SOC, Hidden, draws, hide, library, missed
 
-pytestmark = pytest.mark.skipif(library() is None, reason="needs the build folder of a checkout")
+pytestmark = [
+    pytest.mark.journey,
+    pytest.mark.skipif(library() is None, reason="needs the build folder of a checkout"),
+]
+
 # Board 2 is in test_first_hour.py.
 SEEDS = [int(seed) for seed in os.environ.get("ACLGRAD_TESTS_BOARDS", "1").split(",")]
 OPERATORS = Path(__file__).with_name("operators_on_board.py")

@@ -22,8 +22,10 @@ from cann_standin.toolkit import ROOT, add_libraries, make_toolkit
 
 PUBLIC = os.environ.get("ACLGRAD_CANN_CMAKE")
 pytestmark = [
+    pytest.mark.journey,
     pytest.mark.skipif(checkout() is None, reason="operators are built from a checkout"),
 ]
+
 public_modules = pytest.mark.skipif(
     PUBLIC is None,
     reason="ACLGRAD_CANN_CMAKE does not name the folder cmake/asc of the public asc-devkit",

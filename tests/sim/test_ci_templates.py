@@ -20,6 +20,8 @@ from aclgrad.cli import app
 from aclgrad.runtime.toolkit import checkout
 from aclgrad.spec.soc import family_of
 
+pytestmark = pytest.mark.journey
+
 ROOT = Path(__file__).resolve().parents[2]
 CI = ROOT / "docs" / "ci"
 TEMPLATES = sorted(CI.glob("*.yml"))

@@ -14,7 +14,7 @@ import pytest
 
 from aclgrad.runtime import Device
 
-pytestmark = pytest.mark.plants_faults
+pytestmark = [pytest.mark.journey, pytest.mark.plants_faults]
 
 LIBRARY = Path(__file__).parent / "projects"
 SCRIPT = Path(__file__).parents[2] / "scripts" / "compatibility.py"

@@ -13,6 +13,8 @@ import pytest
 
 from package_files import clean_environment
 
+pytestmark = pytest.mark.journey
+
 PROJECTS = Path(__file__).parent / "projects"
 
 

@@ -17,6 +17,8 @@ import pytest
 
 from aclgrad.runtime.toolkit import checkout
 
+pytestmark = pytest.mark.journey
+
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = ROOT / "tests/sim/projects/math/square"
 OTHERS = (

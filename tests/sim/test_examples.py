@@ -21,7 +21,7 @@ from aclgrad.runtime import Toolkit
 from aclgrad.spec.op_spec import OpSpec
 from test_seed_programs import ROOT, run_program
 
-pytestmark = pytest.mark.on_board
+pytestmark = [pytest.mark.quick, pytest.mark.on_board]
 
 FLAGS = ("-std=c++17", "-Wall", "-Wextra", "-Werror")
 

@@ -14,9 +14,12 @@ from pathlib import Path
 import pytest
 
 from test_docs import TUTORIALS, environment, matches, steps, walk
-from test_wheel import installed, pytestmark, wheel
+from test_wheel import installed, wheel
+from test_wheel import pytestmark as of_wheels
 
-__all__ = ["installed", "pytestmark", "wheel"]  # fixtures
+pytestmark = [pytest.mark.journey, *of_wheels]
+
+__all__ = ["installed", "wheel"]  # fixtures
 
 ROOT = Path(__file__).resolve().parents[2]
 FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```$", re.M | re.S)

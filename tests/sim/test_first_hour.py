@@ -25,6 +25,7 @@ DONE_BEFORE = "2"
 SOME = "smoke or seed_program or prints_the_golden or refused"
 
 pytestmark = [
+    pytest.mark.journey,
     pytest.mark.skipif(library() is None, reason="needs the build folder of a checkout"),
     pytest.mark.skipif(
         Path(sys.prefix) != ROOT / ".venv", reason="scripts/test.sh uses the checkout's .venv"

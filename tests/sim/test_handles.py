@@ -16,6 +16,8 @@ import pytest
 
 from aclgrad.runtime import Device
 
+pytestmark = [pytest.mark.quick, pytest.mark.sanitized]
+
 HEADERS = Path(__file__).resolve().parents[2] / "simulator" / "include"
 NAMES = ("acl/acl_base.h", "acl/acl_rt.h", "aclnn/acl_meta.h")
 

@@ -21,6 +21,8 @@ from aclgrad.ops import all_specs, find
 from aclgrad.runtime.toolkit import sim_root
 from aclgrad.spec.op_spec import OpSpec, replace
 
+pytestmark = pytest.mark.journey
+
 ROOT = Path(__file__).resolve().parents[2]
 STAND_IN = Path(__file__).with_name("cann_headers")
 KERNEL = """\

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# ruff: noqa: F401, F811 - fixtures are imported by name
+
 """Mistakes of host programs: each has an error code, a message and a finding of its kind."""
 
 from __future__ import annotations

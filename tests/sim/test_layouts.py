@@ -21,7 +21,7 @@ from aclgrad.spec.definition import Definition
 from aclgrad.spec.naming import snake_case
 from aclgrad.spec.soc import family_of
 
-pytestmark = pytest.mark.usefixtures("no_packages")
+pytestmark = [pytest.mark.journey, pytest.mark.usefixtures("no_packages")]
 
 LIBRARY = Path(__file__).parent / "projects"
 PAIR, LAUNCH = LIBRARY / "pair", LIBRARY / "launch"

@@ -25,6 +25,8 @@ import pytest
 
 from aclgrad.common.temporary import folder as temporary_folder
 
+pytestmark = pytest.mark.journey
+
 nightly = pytest.mark.skipif(
     "ACLGRAD_TESTS_LIMITS" not in os.environ, reason="the nightly campaign sets it"
 )

@@ -14,6 +14,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+pytestmark = pytest.mark.journey
+
 ROOT = Path(__file__).resolve().parents[2]
 
 SQUARE = Path(__file__).parent / "projects" / "math" / "square"

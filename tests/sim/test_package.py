@@ -43,6 +43,8 @@ from package_files import (
     write,
 )
 
+pytestmark = pytest.mark.journey
+
 ROOT = Path(__file__).resolve().parents[2]
 SEEDS = ROOT.parent / "shared" / "seed_examples"
 TBE = "op_impl/ai_core/tbe"

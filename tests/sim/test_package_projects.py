@@ -15,6 +15,8 @@ from aclgrad.ops import all_specs
 from aclgrad.runtime import Toolkit
 from package_files import clean_environment, good, refused, run
 
+pytestmark = pytest.mark.journey
+
 ROOT = Path(__file__).resolve().parents[2]
 PROJECTS = ROOT / "tests/sim/projects"
 TBE = "op_impl/ai_core/tbe"

@@ -14,6 +14,8 @@ import pytest
 
 from test_own_operator import SQUARE, aclgrad
 
+pytestmark = pytest.mark.journey
+
 LANES = """
     AscendC::PipeBarrier<PIPE_V>();
     uint64_t one[2] = {1ULL << 5, 0};

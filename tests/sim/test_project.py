@@ -35,7 +35,7 @@ from aclgrad.spec.soc import family_of
 from aclgrad.unit_tests import gtest
 from aclgrad.unit_tests.test_files import find_tests
 
-pytestmark = pytest.mark.usefixtures("no_packages")
+pytestmark = [pytest.mark.journey, pytest.mark.usefixtures("no_packages")]
 
 LIBRARY = Path(__file__).parent / "projects"
 MATH = LIBRARY / "math"

@@ -18,7 +18,7 @@ from aclgrad.runtime import OPTIONS, Device, memory, open_device
 from aclgrad.spec import naming
 from aclgrad.spec.op_spec import OpSpec
 
-pytestmark = pytest.mark.on_board
+pytestmark = [pytest.mark.quick, pytest.mark.on_board]
 
 SPEC = find("softmax_grad")
 

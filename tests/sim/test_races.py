@@ -11,12 +11,16 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from aclgrad.building import operator_build
 from aclgrad.building.compile_step import Step
 from aclgrad.building.toolchain import toolchain
 from aclgrad.common.locks import alone
 from aclgrad.reading.layout import locate
 from aclgrad.spec.soc import family_of
+
+pytestmark = pytest.mark.journey
 
 MATH = Path(__file__).parent / "projects" / "math"
 PROCESSES, THREADS = 3, 4

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+import tiers
+
 SANITIZER, PART = "ACLGRAD_TESTS_SANITIZER", "ACLGRAD_TESTS_PART"
 PARTS = 24
 ROOT = Path(__file__).resolve().parents[2]
@@ -19,11 +21,9 @@ _OWN = Path(__file__).resolve().relative_to(ROOT)
 
 def files() -> list[str]:
     """Files of tests/sim, but for the journeys, which build their operators themselves."""
-    journeys = (ROOT / "tests/journeys.txt").read_text(encoding="utf-8").splitlines()
-    found = (
-        str(path.relative_to(ROOT)) for path in sorted((ROOT / "tests/sim").rglob("test_*.py"))
-    )
-    return [name for name in found if name not in journeys and Path(name) != _OWN]
+    found = (path for path in sorted((ROOT / "tests/sim").rglob("test_*.py")))
+    ordinary = (path.relative_to(ROOT) for path in found if tiers.belongs(path, "ordinary"))
+    return [str(path) for path in ordinary if path != _OWN]
 
 
 def part(number: int) -> list[str]:

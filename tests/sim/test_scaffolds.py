@@ -14,7 +14,11 @@ import pytest
 from aclgrad.projects.scaffold import Like
 from test_own_operator import aclgrad
 
-pytestmark = [pytest.mark.usefixtures("no_packages"), pytest.mark.plants_faults]
+pytestmark = [
+    pytest.mark.journey,
+    pytest.mark.usefixtures("no_packages"),
+    pytest.mark.plants_faults,
+]
 
 FAULTS = {
     Like.elementwise: ("Maxs(x, x, 0.0F, count)", "Maxs(x, x, 1.0F, count)"),

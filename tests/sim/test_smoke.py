@@ -7,7 +7,7 @@ import pytest
 import aclgrad
 from aclgrad.runtime import Device
 
-pytestmark = pytest.mark.on_board
+pytestmark = [pytest.mark.quick, pytest.mark.on_board]
 
 
 def test_seed_values(device: Device) -> None:

@@ -18,6 +18,8 @@ from aclgrad.building.build_tools import find_compiler
 from aclgrad.runtime import Device
 from aclgrad.runtime.toolkit import sim_root
 
+pytestmark = pytest.mark.journey
+
 ROOT = Path(__file__).resolve().parents[2]
 KERNEL = ("-D__NPU_ARCH__=2201", "-D__CCE_AICORE__=220")
 STRICT = ("-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter", "-Wno-unused-variable")

@@ -25,7 +25,7 @@ from aclgrad.unit_tests import gtest as unit_tests_gtest
 from aclgrad.unit_tests.oracle import Verdict
 from aclgrad.unit_tests.test_files import find_tests
 
-pytestmark = pytest.mark.plants_faults
+pytestmark = [pytest.mark.journey, pytest.mark.plants_faults]
 
 LIBRARY = Path(__file__).parent / "projects"
 MATH = LIBRARY / "math"

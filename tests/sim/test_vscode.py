@@ -16,6 +16,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.journey
+
 RIGHT = "static_cast<T>(1), static_cast<int32_t>(lanes));"
 WRONG = "static_cast<T>(1), static_cast<int32_t>(tile_ + 1));"
 

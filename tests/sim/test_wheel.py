@@ -28,6 +28,7 @@ from aclgrad.runtime.toolkit import checkout
 ROOT = Path(__file__).resolve().parents[2]
 KERNEL = "op_impl/ai_core/tbe/kernel/ascend910b"
 pytestmark = [
+    pytest.mark.journey,
     pytest.mark.skipif(checkout() is None, reason="wheels are made from a checkout"),
 ]
 
@@ -153,6 +154,14 @@ def test_wheel_can_be_moved(wheel: Path, toolkit: Path, tmp_path: Path) -> None:
 def sections(library: Path) -> set[str]:
     """Names of a library's sections."""
     return set(re.findall(r"\]\s+(\.\S+)", run("readelf", "-SW", library, cwd=library.parent)))
+
+
+def test_what_a_checkout_alone_needs_stays_out(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as file:
+        names = {name for name in file.namelist() if name.startswith("aclgrad/codegen/")}
+    out = {"docs.py", "stubs.py", "templates/api.md.j2", "templates/example.cpp.j2"}
+    assert not names & {f"aclgrad/codegen/{name}" for name in out}
+    assert "aclgrad/codegen/render.py" in names and "aclgrad/codegen/templates/l0.cpp.j2" in names
 
 
 def test_tag(wheel: Path, tmp_path: Path) -> None:

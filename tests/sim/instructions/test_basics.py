@@ -38,6 +38,8 @@ from instructions.bench import (
     with_form,
 )
 
+pytestmark = [pytest.mark.quick, pytest.mark.sanitized]
+
 
 def test_widening_from_the_far_half(bench: Bench) -> None:
     """Public kernels widen in place like this: no repeat writes what a later one reads."""

@@ -12,6 +12,8 @@ import pytest
 
 from instructions.bench import KernelError, Runtime, compile_kernel
 
+pytestmark = pytest.mark.sanitized
+
 ROW = 64
 
 
