@@ -53,7 +53,8 @@ def options_of(command: str) -> set[str]:
 def check(words: list[str]) -> None:
     """Fail for a program, command or option that does not exist."""
     program = words[0]
-    flags = [word.partition("=")[0] for word in words if word.startswith("--")]
+    own = words[: words.index("--")] if "--" in words else words  # behind it: another program's
+    flags = [word.partition("=")[0] for word in own if word.startswith("--")]
     if program.startswith("scripts/"):
         assert os.access(ROOT / program, os.X_OK), program
         usage = subprocess.run([ROOT / program, "--help"], capture_output=True, text=True).stdout
