@@ -17,6 +17,7 @@ import pytest
 
 from aclgrad.errors import AclnnError
 from aclgrad.running import operator_call
+from chrome_trace import problems
 from test_own_operator import aclgrad
 
 pytestmark = pytest.mark.usefixtures("no_packages")
@@ -115,6 +116,7 @@ def test_profile_has_the_pipes_of_cube_cores(tmp_path: Path) -> None:
         busy = sum(core[pipe] for core in launch["cores"])
         assert sum(row["cycles"] for row in rows) == pytest.approx(busy, rel=1e-3)
     events = json.loads(trace.read_text())["traceEvents"]
+    assert problems(events) == []
     assert {event["tid"] for event in events if event["name"] == "thread_sort_index"} == LANES
     slices = {(event["tid"], event["name"]) for event in events if event["ph"] == "X"}
     assert {

@@ -126,31 +126,61 @@ def shares(profile: Mapping[str, Any]) -> dict[str, float]:
         "l2": profile["l2Bytes"] / (profile["l2BytesPerCycle"] * cycles),
     }
     for key in (*_VECTOR_PIPES, *_CUBE_PIPES, "vecDrain", "queue", "cold"):
-        found[key] = sum(core.get(key, 0.0) for core in cores) / len(cores) / cycles
+        having = _having(profile, key) or cores
+        found[key] = sum(core.get(key, 0.0) for core in having) / len(having) / cycles
     found["scalar"] -= start / cycles
     return found
 
 
-def on_cubes(profile: Mapping[str, Any]) -> bool:
-    """Whether a launch ran on cube cores."""
+def is_mixed(profile: Mapping[str, Any]) -> bool:
+    """Whether a launch ran on cube cores and on vector cores."""
+    return profile.get("coreKind") == "mix"
+
+
+def on_cubes(profile: Mapping[str, Any], core: int | None = None) -> bool:
+    """Whether a launch, or a core of it, ran on cube cores."""
+    if is_mixed(profile) and core is not None:
+        return str(profile["cores"][core]["name"]).startswith("AIC")
     return profile.get("coreKind") == "cube"
 
 
-def pipes_of(profile: Mapping[str, Any]) -> Mapping[str, str]:
-    """The pipes of the launch's cores: key in the profile, and lane in the trace."""
-    return _CUBE_PIPES if on_cubes(profile) else _VECTOR_PIPES
+def pipes_of(profile: Mapping[str, Any], core: int | None = None) -> Mapping[str, str]:
+    """The pipes of the launch's cores, or of one: key in the profile, and lane in the trace."""
+    if is_mixed(profile) and core is None:
+        return {**_VECTOR_PIPES, **_CUBE_PIPES}
+    return _CUBE_PIPES if on_cubes(profile, core) else _VECTOR_PIPES
+
+
+def _having(profile: Mapping[str, Any], pipe: str) -> list[Mapping[str, Any]]:
+    """The cores that have a pipe."""
+    cores: list[Mapping[str, Any]] = profile["cores"]
+    if not is_mixed(profile) or (pipe in _VECTOR_PIPES) == (pipe in _CUBE_PIPES):
+        return cores
+    cube = pipe in _CUBE_PIPES
+    return [core for i, core in enumerate(cores) if on_cubes(profile, i) == cube]
+
+
+def pipe_share(profile: Mapping[str, Any], key: str) -> float:
+    """The share of the time that a key of the cores has, in the mean of those with its pipe."""
+    having = _having(profile, key.removesuffix("Wait"))
+    cycles = max(float(profile["cycles"]), 1.0) * max(len(having), 1)
+    return float(sum(core[key] for core in having)) / cycles
 
 
 def cores_there(profile: Mapping[str, Any]) -> int:
-    """How many cores of the launch's kind the SoC has."""
+    """How many cores of the launch's kinds the SoC has."""
+    if is_mixed(profile):
+        return int(profile["aicCores"]) + int(profile["vecCores"])
     return int(profile["aicCores" if on_cubes(profile) else "vecCores"])
 
 
 def imbalance(profile: Mapping[str, Any]) -> float:
-    """Time of the slowest core by the mean of those that run, less 1."""
+    """Time of the slowest core by the mean of those of its kind that run, less 1."""
     start = float(profile.get("kernelStart", 0.0))
-    times = [max(core_cycles(core) - start, 1.0) for core in profile["cores"]]
-    return max(times) * len(times) / max(sum(times), 1.0) - 1
+    kinds: dict[bool, list[float]] = {}
+    for i, core in enumerate(profile["cores"]):
+        kinds.setdefault(on_cubes(profile, i), []).append(max(core_cycles(core) - start, 1.0))
+    return max(max(times) * len(times) / max(sum(times), 1.0) for times in kinds.values()) - 1
 
 
 def bound_by(profile: Mapping[str, Any]) -> Bound:

@@ -21,6 +21,7 @@ from aclgrad.profiling.estimate import (
     core_cycles,
     cores_there,
     imbalance,
+    is_mixed,
     on_cubes,
     pipes_of,
     shares,
@@ -41,11 +42,11 @@ def pipe_utilization(profile: Mapping[str, Any], core: int) -> dict[str, str]:
     """One row of PipeUtilization.csv."""
     row, mhz = profile["cores"][core], profile["mhz"]
     cycles = core_cycles(row)
-    unit = unit_of(profile)
+    unit = unit_of(profile, core)
     found = _core_columns(profile, core)
     # Cube cores write by two pipes, whose bytes are not told apart.
-    bytes_of = {"mte2": "readBytes"} if on_cubes(profile) else _BYTES_OF
-    for pipe in pipes_of(profile):
+    bytes_of = {"mte2": "readBytes"} if on_cubes(profile, core) else _BYTES_OF
+    for pipe in pipes_of(profile, core):
         found[f"{unit}_{pipe}_time(us)"] = f"{row[pipe] / mhz:.3f}"
         found[f"{unit}_{pipe}_ratio"] = f"{row[pipe] / cycles:.3f}"
         if pipe in bytes_of:
@@ -54,32 +55,52 @@ def pipe_utilization(profile: Mapping[str, Any], core: int) -> dict[str, str]:
     return found
 
 
-def unit_of(profile: Mapping[str, Any]) -> str:
-    """What msopprof's columns begin with: the kind of the launch's cores."""
-    return "aic" if on_cubes(profile) else "aiv"
+def unit_of(profile: Mapping[str, Any], core: int | None = None) -> str:
+    """What msopprof's columns begin with: the kind of the launch's cores, or of one of them."""
+    if is_mixed(profile) and core is None:
+        return "mix"
+    return "aic" if on_cubes(profile, core) else "aiv"
+
+
+def _place_of(profile: Mapping[str, Any], core: int) -> tuple[int, str]:
+    """The number of a core's AI core, and its own name in there."""
+    if not is_mixed(profile):
+        return core, "cube0" if on_cubes(profile) else "vector0"
+    group = len(profile["cores"]) // int(profile["blockDim"])
+    sub = core % group
+    return core // group, "cube0" if sub == 0 else f"vector{sub - 1}"
 
 
 def _core_columns(profile: Mapping[str, Any], core: int) -> dict[str, str]:
-    cycles, unit = core_cycles(profile["cores"][core]), unit_of(profile)
+    cycles, unit = core_cycles(profile["cores"][core]), unit_of(profile, core)
+    block, sub_block = _place_of(profile, core)
     return {
-        "block_id": str(core),
-        "sub_block_id": "cube0" if on_cubes(profile) else "vector0",
+        "block_id": str(block),
+        "sub_block_id": sub_block,
         f"{unit}_time(us)": f"{cycles / profile['mhz']:.3f}",
         f"{unit}_total_cycles": f"{cycles:.0f}",
     }
 
 
+def _trace_name(profile: Mapping[str, Any], core: int) -> str:
+    """A core as traces call it."""
+    if not is_mixed(profile) and not on_cubes(profile):
+        return f"core{core // 2}.veccore{core % 2}"
+    block, own = _place_of(profile, core)
+    return f"core{block}.{own.replace('cube', 'cubecore').replace('vector', 'veccore')}"
+
+
 def resource_conflict(profile: Mapping[str, Any], core: int) -> dict[str, str]:
     """One row of ResourceConflictRatio.csv."""
     row = profile["cores"][core]
-    cycles, unit = core_cycles(row), unit_of(profile)
+    cycles, unit = core_cycles(row), unit_of(profile, core)
     found = _core_columns(profile, core)
-    if not on_cubes(profile):
+    if not on_cubes(profile, core):
         found["aiv_vec_total_cflt_ratio"] = f"{row['conflict'] / cycles:.3f}"
         # Conflicts of execution units and with MTE are no part of the model, and have no column.
         for cause, key in (("bankgroup", "bankGroupConflict"), ("bank", "bankConflict")):
             found[f"aiv_vec_{cause}_cflt_ratio"] = f"{row[key] / cycles:.3f}"
-    for pipe in pipes_of(profile):
+    for pipe in pipes_of(profile, core):
         if pipe != "scalar":
             found[f"{unit}_{pipe}_wait_ratio"] = f"{row[f'{pipe}Wait'] / cycles:.3f}"
     return found
@@ -105,8 +126,7 @@ def _write_launch(folder: Path, found: Profiled, launch: int, shown: Sequence[in
     if found.by is None or launch not in found.kept:
         return made
     for core in shown:
-        cube = on_cubes(kernel)
-        name = f"core{core}.cubecore0" if cube else f"core{core // 2}.veccore{core % 2}"
+        name = _trace_name(kernel, core)
         place_ = folder / name
         files.make_folder(place_, "--csv")
         lines = lines_of(found.by, launch, [core])
@@ -148,10 +168,15 @@ def _instruction_rows(lines: Sequence[Mapping[str, Any]], mhz: float) -> list[di
     ]
 
 
+def _columns(rows: Iterable[Mapping[str, str]]) -> list[str]:
+    """What any of the rows has: cores of two kinds have columns of their own."""
+    return list(dict.fromkeys(column for row in rows for column in row))
+
+
 def _write(path: Path, rows: Iterable[Mapping[str, str]]) -> None:
     listed = list(rows)
     text = io.StringIO(newline="")
-    writer = csv.DictWriter(text, list(listed[0]) if listed else [])
+    writer = csv.DictWriter(text, _columns(listed), restval="NA")
     writer.writeheader()
     writer.writerows(listed)
     files.write(path, text.getvalue(), "--csv")
@@ -352,7 +377,7 @@ def show_table(console: Console, found: Profiled) -> None:
         for core in cores
     ]
     conflicts = [resource_conflict(kernel, core) for core in cores]
-    extra = [key for key in conflicts[0] if key.endswith(("wait_ratio", "cflt_ratio"))]
+    extra = [key for key in _columns(conflicts) if key.endswith(("wait_ratio", "cflt_ratio"))]
     table = Table(
         title="PipeUtilization: slowest, fastest and first core"
         if len(cores) > 1
@@ -361,11 +386,12 @@ def show_table(console: Console, found: Profiled) -> None:
     )
     table.add_column("")
     for core in cores:
-        table.add_column(f"core {core}", justify="right")
-    for key in rows[0]:
-        table.add_row(key, *(row[key] for row in rows))
+        name = kernel["cores"][core].get("name", f"core {core}")
+        table.add_column(name, justify="right")
+    for key in _columns(rows):
+        table.add_row(key, *(row.get(key, "NA") for row in rows))
     for key in extra:
-        table.add_row(key, *(row[key] for row in conflicts))
+        table.add_row(key, *(row.get(key, "NA") for row in conflicts))
     console.print(table)
 
 

@@ -350,7 +350,7 @@ void Meeting::CheckCounter(Core& core, uint32_t senders, size_t flag) {
   for (const uint32_t other : Receivers(senders)) {
     const uint32_t waits =
         other == core.index ? waits_[other][flag] : known_[core.index][other - first][flag];
-    if (sets >= waits + kMostSets && sets - waits == kMostSets) {  // once
+    if (sets == waits + kMostSets) {  // once
       PassFault("cross-core-flag",
                 Format("%s sets flag %zu (mode %u) for the %uth time, and nothing that it has "
                        "waited for says that %s has waited for more than %u of them",

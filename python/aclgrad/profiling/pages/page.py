@@ -15,7 +15,7 @@ from markupsafe import Markup
 
 from aclgrad.common import files, temporary
 from aclgrad.profiling.advice import Advice, advise
-from aclgrad.profiling.estimate import pipes_of
+from aclgrad.profiling.estimate import pipe_share, pipes_of
 from aclgrad.profiling.pages import buffers, plot
 from aclgrad.profiling.pages.arrows import arrows
 from aclgrad.profiling.profiled import Json, Profiled, short_path
@@ -181,12 +181,10 @@ def _pipe_bars(found: Profiled) -> list[tuple[str, float, float, float]]:
     of the cores that run.
     """
     kernel = found.kernel
-    cycles = max(kernel["cycles"], 1.0) * len(kernel["cores"])
     rows = []
     for key, lane in pipes_of(kernel).items():
-        works = min(1.0, sum(core[key] for core in kernel["cores"]) / cycles)
-        waits = sum(core[f"{key}Wait"] for core in kernel["cores"]) / cycles
-        waits = min(waits, 1 - works)
+        works = min(1.0, pipe_share(kernel, key))
+        waits = min(pipe_share(kernel, f"{key}Wait"), 1 - works)
         rows.append((lane, works, waits, 1 - works - waits))
     return rows
 
