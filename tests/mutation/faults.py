@@ -148,6 +148,13 @@ def _(code: str) -> Iterator[Edit]:
             yield found.start(), found.end(), f"HardEvent::{found[2]}_{found[1]}"
 
 
+@_kind("core-flag-early", "kernel", "a CrossCoreSetFlag is one of a pipe that has less to do")
+def _(code: str) -> Iterator[Edit]:
+    earlier = {"FIX": "M", "MTE3": "V", "MTE2": "V"}
+    for found in re.finditer(r"\bCrossCoreSetFlag<[^<>;]*\bPIPE_(FIX|MTE3|MTE2)>", code):
+        yield found.start(1), found.end(1), earlier[found[1]]
+
+
 _statement_dropped("meeting-dropped", "kernel", "a SyncAll is left out", "SyncAll")
 _statement_dropped(
     "local-barrier-dropped",
