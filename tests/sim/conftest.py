@@ -22,6 +22,15 @@ def pytest_configure(config: pytest.Config) -> None:
     """Describe the mark."""
     config.addinivalue_line("markers", "plants_faults: kernels of this test have faults on purpose")
     config.addinivalue_line("markers", "reads_addresses: results of this test are the host's own")
+    config.addinivalue_line("markers", "own_runtime: this test takes the runtime down")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what takes a process of its own where that has one copy of the runtime."""
+    for item in items:
+        if "acl" in getattr(item, "fixturenames", ()):  # of acl_harness.py
+            item.add_marker("own_runtime")
 
 
 def _loaded(path: Path) -> ctypes.CDLL | None:
