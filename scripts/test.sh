@@ -93,8 +93,8 @@ fi
 rm -rf report/coverage
 mkdir -p report/coverage
 status=0
-"$venv/bin/python" -m coverage run "${tests[@]:1}" || status=$?
-"$venv/bin/python" -m coverage combine -q
-"$venv/bin/python" -m coverage html -q
-"$venv/bin/python" -m coverage report --format=total | sed 's/^/coverage of the package in per cent: /'
+"$venv/bin/python" -I -m coverage run "${tests[@]:1}" || status=$?
+"$venv/bin/python" -I -m coverage combine -q
+"$venv/bin/python" -I -m coverage html -q
+"$venv/bin/python" -I -m coverage report --format=total | sed 's/^/coverage of the package in per cent: /'
 exit "$status"
