@@ -58,7 +58,11 @@ elif ((!want_journeys && ${#selection[@]} == 0)) && [[ " $*" != *" tests/"* ]]; 
   echo "without the journeys; --all runs them too"
 fi
 need_compiler
-set_up "test$( ((!want_coverage)) || echo ,dev)"
+if ((want_coverage)); then
+  set_up test,dev
+else
+  set_up test
+fi
 # A second oracle for a few tests; they are skipped, with the reason, without it. Not by default: it is a large download.
 if ((want_torch)) && ! "$venv/bin/python" -I -c 'import torch' 2>/dev/null; then
   echo "installing torch, the second oracle of the tests"
