@@ -134,8 +134,7 @@ bool ResolveOp(const ops::OpDef& def, const std::string& socShortName, ResolvedO
                std::string* why) {
   if (!def.Mc2().Groups().empty()) {
     *why = std::string("its definition has MC2().HcclGroup(\"") +
-           def.Mc2().Groups().front().GetString() +
-           "\"), and the simulator has no HCCL in kernels";
+           def.Mc2().Groups().front().GetString() + "\"), and the simulator has no HCCL in kernels";
     return false;
   }
   const std::map<ge::AscendString, ops::OpAICoreConfig>& configs = def.AiCore().Configs();
