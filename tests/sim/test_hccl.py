@@ -6,7 +6,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -66,10 +65,8 @@ FAILURES = {
 
 @pytest.mark.parametrize("scenario", FAILURES)
 def test_what_does_not_go_together_is_an_error_with_a_name(tmp_path: Path, scenario: str) -> None:
-    """And soon: nobody waits for a rank that will not come."""
-    begun = time.monotonic()
+    """And soon: `run` ends who waits for a rank that will not come."""
     results = run(tmp_path, scenario, 3 if scenario == "other_count" else 2, HCCL_EXEC_TIMEOUT="1")
-    assert time.monotonic() - begun < 60
     status, text = results[0]
     assert status == 0, text
     for words in FAILURES[scenario]:

@@ -6,7 +6,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -168,9 +167,7 @@ def test_calls_of_torch_distributed(tmp_path: Path, ranks: int) -> None:
 )
 def test_a_rank_that_does_not_come_ends_the_others(tmp_path: Path, how: str, words: str) -> None:
     """With a text that names call, rank and the program's line."""
-    begun = time.monotonic()
     status, out, errors = run(tmp_path, ENDS, 2, "hccl", how, HCCL_EXEC_TIMEOUT="2")[0]
     assert status != 0 and "went on" not in out
     assert words in errors and "launched at" in errors and "program_hccl.py:" in errors, errors
     assert "msptiActivityIsEnabled" not in errors
-    assert time.monotonic() - begun < 120
