@@ -210,7 +210,7 @@ def test_wait_for_a_cube_core_says_so(tmp_path: Path) -> None:
         "  if ASCEND_IS_AIV { CrossCoreWaitFlag(3); }\n}\n"
     )
     said = aclgrad("run", kernel, "--outputs", "float32[64]=0", status=1)
-    assert "flag 3, which no vector core sets" in said and "Cube cores are not simulated" in said
+    assert "flag 3, which no core sets" in said and "needs a MIX kernel type" in said
     assert f"at {kernel}:" in said
 
 

@@ -17,7 +17,8 @@ from npu_programs import ROOT
 
 EXAMPLE = Path("examples", "torch_npu_extension")
 PAGE = (ROOT / "docs" / "torch_npu.md").read_text(encoding="utf-8")
-BY_SETUPTOOLS, BY_CMAKE = re.findall(r"^```bash\n(.*?)^```$", PAGE, re.M | re.S)
+BLOCKS = re.findall(r"^```bash\n(.*?)^```$", PAGE, re.M | re.S)
+BY_SETUPTOOLS, BY_CMAKE = (block for block in BLOCKS if "build" in block)
 Run = Callable[[str], str]
 
 

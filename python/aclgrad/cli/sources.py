@@ -145,7 +145,8 @@ def run_program(
         }
         print_json(document)
         return status or int(bool(ended.errors))
-    # A hint of one launch means little: `aclgrad check` lists those that hold in every launch.
+    for hint in ended.hints_of_values:
+        print(visible(hint), file=sys.stderr)
     if ended.errors:
         # The program has printed them.
         console.print(f"{source.name}: {len(ended.errors)} errors found", markup=False)

@@ -111,7 +111,18 @@ class Ended:
     @property
     def hints(self) -> tuple[str, ...]:
         """Texts of the other findings."""
-        return tuple(str(one["text"]) for one in self.findings if one["severity"] != "error")
+        return tuple(str(one["text"]) for one in self._hints())
+
+    @property
+    def hints_of_values(self) -> tuple[str, ...]:
+        """Those that are about results. That a barrier or flag orders nothing means little in one
+        launch: `aclgrad check` lists those for which it holds in every launch.
+        """
+        kept = (one for one in self._hints() if one["kind"] != "sync-redundant")
+        return tuple(str(one["text"]) for one in kept)
+
+    def _hints(self) -> list[Mapping[str, Any]]:
+        return [one for one in self.findings if one["severity"] != "error"]
 
 
 def run_program(
