@@ -148,9 +148,12 @@ class __attribute__((visibility("hidden"))) Watchdog {
                               ? std::clamp(limit / kTicksPerLimit, kShortestTick, kLongestTick)
                               : kLongestTick;
       wake_.wait_for(lock, std::chrono::duration<double>(ending_ ? kShortestTick : tick));
-      Look(limit);
+      const bool handsOn = Look(limit);
       const uint64_t moved = MovedLocked();
       lock.unlock();
+      if (handsOn) {
+        HostThreads::Instance().Blocked(kMostThreads);
+      }
       if (const auto tick = onTick.load()) {
         tick(moved);
       }
@@ -158,7 +161,8 @@ class __attribute__((visibility("hidden"))) Watchdog {
     }
   }
 
-  void Look(double limit) {
+  // Returns whether others must run the cores that have not begun.
+  bool Look(double limit) {
     bool issued = false;
     bool touched = false;
     uint64_t calls = 0;
@@ -193,22 +197,17 @@ class __attribute__((visibility("hidden"))) Watchdog {
     repeating_ = touched ? 0 : repeating_ + perThread;
     records_ = touched ? 0 : records_ + static_cast<double>(calls);
     ending_ = false;
-    if (repeating_ >= kHandOn) {
-      HostThreads::Instance().Blocked(kMostThreads);
-    }
     if (limit <= 0) {
-      return;
+      return repeating_ >= kHandOn;
     }
     const double part =
         std::max({idle_ / limit, repeating_ / limit / kRepeatingFactor, records_ / kMostRecords});
-    if (part >= kHandOnShare) {
-      HostThreads::Instance().Blocked(kMostThreads);
-    }
     if (part >= 1 && idle_ >= repeating_) {
       End(Stuck::kIdle, &ThreadProgress::idle_, idle_);
     } else if (part >= 1) {
       End(Stuck::kRepeating, &ThreadProgress::repeating_, repeating_);
     }
+    return repeating_ >= kHandOn || part >= kHandOnShare;
   }
 
   // Until they are gone: nothing happens to a thread that is not at an instruction of its own library.
