@@ -377,6 +377,17 @@ int32_t CheckRanks(const Api& api, const char* argument, uint32_t ranks) {
              : 0;
 }
 
+// Of ranks that are all there.
+bool SomeShareDevice(const SharedMemory& memory, uint32_t ranks) {
+  uint32_t other = 0;
+  for (uint32_t rank = 0; rank < ranks; ++rank) {
+    if (memory.SharesDevice(rank, &other)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 int32_t InitRoot(const Api& api, uint32_t ranks, const HcclRootInfo* root, uint32_t rank,
                  const HcclCommConfig* config, HcclComm* comm) {
   using Clock = std::chrono::steady_clock;
@@ -406,11 +417,12 @@ int32_t InitRoot(const Api& api, uint32_t ranks, const HcclRootInfo* root, uint3
           Format("ranks %u and %u are both on device %d, and a device has one rank. Next: %s",
                  std::min(rank, other), std::max(rank, other), context->device, kSetDevice));
     }
+    // Others may have gone on since, and failed in a call: that is not an error of this one.
+    if (memory->Joined() == ranks && !SomeShareDevice(*memory, ranks)) {
+      break;
+    }
     if (const std::string failure = memory->Failure(); !failure.empty()) {
       return api.FailText(HCCL_E_PARA, failure);
-    }
-    if (memory->Joined() == ranks) {
-      break;
     }
     if (Clock::now() >= end) {
       const std::string text = Format(
