@@ -24,7 +24,7 @@ Row = dict[str, Any]
 DTYPES = ("fp32", "fp16", "bf16")
 
 LOW = 0.75  # of the bandwidth bound
-BOUNDED = 0.85  # of the limit of what is busiest: more is what that limits
+BOUNDED = 0.85  # A case whose busiest unit works for more of its limit is bounded by that unit.
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 # Tables of every case; what is not named here is in the short page.

@@ -4,8 +4,8 @@
 
 namespace {
 
-// half A[m][k] and B[n][k] give half C[m][n]. A core has a part of C, which it goes through by base blocks. L1 has two buffers of `stepA` and
-// of `stepB` base blocks along K, L0A and L0B two of one.
+// half A[m][k] and B[n][k] give half C[m][n]. A core has a part of C, which it goes through by base blocks. L1 has two buffers of A with
+// `stepA` base blocks along K each, and two of B with `stepB`; L0A and L0B have two buffers of one block.
 struct ProductSizes {
   uint32_t m, n, k;
   uint32_t coreM, coreN;
@@ -98,7 +98,7 @@ class Product {
     load.dilationFilterW = load.dilationFilterH = 1;
     LoadData(In(TPosition::A2, to), In(TPosition::A1, from), load);
   }
-  // And of B, whose fractals lie in L1 as they do in L0B.
+  // A base block of B from L1: its fractals lie there as they do in L0B.
   static void LoadB(uint32_t to, uint32_t from, uint32_t columns) {
     LoadData(In(TPosition::B2, to), In(TPosition::B1, from),
              LoadData2DParams(0, columns / 16 * kBaseK / 16, 1, 0, 0, false, 0));

@@ -160,7 +160,7 @@ class ProjectCall:
     case: ProjectCase
     seed: int
     tolerance: Tolerance
-    result: operator_call.Outputs | None = None  # of the first run
+    result: operator_call.Outputs | None = None  # The first run has made it.
     refused: bool = False
 
     @cached_property

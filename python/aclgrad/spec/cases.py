@@ -45,7 +45,7 @@ class Case:
     call: Call
     values: str = "uniform"
     exponent: int = 0
-    guessed: bool = False  # of a standard grid: the operator may refuse it
+    guessed: bool = False  # It comes of a standard grid, so the operator may refuse it.
 
     @property
     def dtype(self) -> DType:

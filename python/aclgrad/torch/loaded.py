@@ -53,7 +53,7 @@ def call(
             f"{function}: {names[-1]}: got one beside a tensor that requires grad, want none, since"
             " autograd cannot follow it. Next: leave it out, or call it under torch.no_grad()"
         )
-    shape: list[Any] = []  # of the results, which autograd takes as one flat tuple
+    shape: list[Any] = []  # The results have it: autograd takes them as one flat tuple.
 
     def flat() -> Any:
         found = compute(*inputs, None)

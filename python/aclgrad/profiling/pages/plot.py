@@ -65,7 +65,7 @@ def roofline(items: Sequence[Profiled]) -> str:
     """
     kernel = items[0].kernel
     unit = CUBE if kernel.get("flops") else VECTOR
-    rate = kernel["mhz"] / 1e6  # of a cycle's bytes or operations: TB/s or TFLOPS
+    rate = kernel["mhz"] / 1e6  # TB/s or TFLOPS, for each byte or operation in a cycle
     memory = kernel["memoryBytesPerCycle"] * rate
     cache = kernel["l2BytesPerCycle"] * rate
     peak = unit.peak(kernel) * rate
