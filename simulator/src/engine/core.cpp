@@ -11,6 +11,7 @@
 #include "engine/options.h"
 #include "engine/positions.h"
 #include "engine/scheduler.h"
+#include "engine/shared_reads.h"
 #include "engine/tiling_checks.h"
 
 namespace aclsim {
@@ -525,7 +526,10 @@ uint8_t* Core::ReadScalar(uint8_t* from, uint32_t bytes) {
     return from;
   }
   // Another core may write meanwhile: observers and the kernel see the same.
-  std::memcpy(scalar_.data(), from, bytes);
+  {
+    const SharedReads reads;
+    std::memcpy(scalar_.data(), from, bytes);
+  }
   TellRead(scalar_.data(), bytes);
   return scalar_.data();
 }

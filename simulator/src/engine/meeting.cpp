@@ -10,6 +10,7 @@
 #include <stdexcept>
 
 #include "engine/options.h"
+#include "engine/shared_reads.h"
 #include "host/crash.h"
 #include "host/host_threads.h"
 
@@ -684,9 +685,11 @@ uint32_t Meeting::Load(Core& core, const uint8_t* from, void* value, uint32_t by
   std::unique_lock lock(mutex_);
   Poll& poll = polls_[core.index];
   const auto same = [&] {
+    const SharedReads reads;
     return poll.address == from && std::memcmp(poll.value.data(), from, bytes) == 0;
   };
   if (!same()) {
+    const SharedReads reads;
     poll.address = from;
     poll.value.assign(from, from + bytes);
     poll.count = 0;
@@ -701,7 +704,10 @@ uint32_t Meeting::Load(Core& core, const uint8_t* from, void* value, uint32_t by
     };
     Wait(core, lock, passes, vain, true);
   }
-  std::memcpy(value, from, bytes);
+  {
+    const SharedReads reads;
+    std::memcpy(value, from, bytes);
+  }
   const auto writer = stored_.find(from);
   const bool others = writer != stored_.end() && writer->second.core != core.index;
   core.TellRead(value, bytes);
@@ -713,6 +719,26 @@ void Meeting::Yield(Core& core) {
   HostThreads::Instance().Blocked();  // the core that is waited for may have yet to begin
   std::unique_lock lock(mutex_);
   changed_.wait_for(lock, std::chrono::milliseconds(1));
+}
+
+uint32_t Meeting::CleaningsInVain(Core& core, uint64_t line) {
+  const InMeeting here(core);
+  const std::lock_guard lock(mutex_);  // of Store, by which another core may write there now
+  CoreAside& aside = asides_[core.index];
+  auto known = std::ranges::find(aside.lines, line, &CoreAside::Line::address);
+  if (known == aside.lines.end()) {
+    known = aside.lines.begin() + aside.nextLine++ % aside.lines.size();
+    known->address = line;
+    known->bytes = {};
+  }
+  const auto* const now = reinterpret_cast<const void*>(line);
+  const SharedReads reads;
+  if (std::memcmp(known->bytes.data(), now, sizeof(known->bytes)) != 0) {
+    std::memcpy(known->bytes.data(), now, sizeof(known->bytes));
+    aside.polls = 0;
+    return 0;
+  }
+  return ++aside.polls;
 }
 
 CoreAside& Meeting::Aside(const Core& core) { return asides_[core.index]; }

@@ -89,6 +89,9 @@ class Meeting {
   uint32_t Load(Core& core, const uint8_t* from, void* value, uint32_t bytes);
   // A core polls, and what it looks at stays as it is: lets others get on for a moment.
   void Yield(Core& core);
+  // A core cleans this line of the data cache, which is memory of GM: how often in a row the lines that it cleaned had the bytes of
+  // their last cleaning; 0 where this one has changed.
+  uint32_t CleaningsInVain(Core& core, uint64_t line);
   // Few calls of a core need this; it is its own thread's alone.
   CoreAside& Aside(const Core& core);
   // Words of GM that cores write for each other, while somebody checks. NoteStore: the core is about to write these bytes; the

@@ -106,20 +106,8 @@ void Poll(Core& core, uint64_t line) {
   if (core.launch.Cores() == 1 || core.RegionOf(line) == nullptr) {
     return;
   }
-  CoreAside& aside = core.meeting->Aside(core);
-  auto known = std::ranges::find(aside.lines, line, &CoreAside::Line::address);
-  if (known == aside.lines.end()) {
-    known = aside.lines.begin() + aside.nextLine++ % aside.lines.size();
-    known->address = line;
-    known->bytes = {};
-  }
-  const auto* const now = reinterpret_cast<const void*>(line);
-  if (std::memcmp(known->bytes.data(), now, sizeof(known->bytes)) != 0) {
-    std::memcpy(known->bytes.data(), now, sizeof(known->bytes));
-    aside.polls = 0;
-    return;
-  }
-  if (++aside.polls % kMostPolls == 0) {
+  const uint32_t polls = core.meeting->CleaningsInVain(core, line);
+  if (polls != 0 && polls % kMostPolls == 0) {
     if (ChaosSeed() != 0) {  // another core may wait for what this one has yet to copy
       for (const Pipe pipe : IssuedPipes(core.kind)) {
         core.scheduler->Drain(pipe);
