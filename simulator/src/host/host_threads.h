@@ -117,7 +117,7 @@ class HostThreads {
 
   static constexpr uint32_t kMostIdle = 64;
 
-  Mutex<7, "launch"> launchMutex_;
+  Mutex<5, "launch"> launchMutex_;
   Mutex<9, "host threads"> mutex_;
   Condition wake_;
   Condition done_;
