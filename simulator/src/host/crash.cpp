@@ -31,8 +31,7 @@ constexpr uintptr_t kLargestFrame = 64 << 20;
 constexpr size_t kGuardBytes = 4096;
 constexpr size_t kBrim = 64;  // of the guard: where this is gone, so may be what lies above
 constexpr unsigned char kGuardByte = 0xA7;
-// The allocator's code in glibc, in front of malloc and from there on. What lies in front of that starts
-// threads and raises signals, and is in any stack.
+// The allocator's code in glibc, in front of malloc and from there on. What lies in front of that raises signals, and is in any stack.
 constexpr uintptr_t kBeforeMalloc = 32 << 10;
 constexpr uintptr_t kFromMalloc = 8 << 10;
 
@@ -45,6 +44,7 @@ struct Frame {
   int depth;
   ThreadProgress* progress;    // null: the watchdog leaves it alone
   const unsigned char* guard;  // between the code of others and this; null before it runs
+  const void* caller;          // the return address of the frame around the code of others
   size_t overrun;
   int holdsLocks;  // as below, before it runs
 };
@@ -125,7 +125,9 @@ bool Keep(Frame* frame, const siginfo_t* info, const void* context) {
   frame->code = info->si_code;
   frame->address = reinterpret_cast<uintptr_t>(info->si_addr);
   frame->depth = StackInSignal(frame->stack, kMaxFrames, context);
-  return std::none_of(frame->stack, frame->stack + frame->depth, IsInAllocator);
+  // A sanitizer's library has the start of threads beside its malloc.
+  void** const end = frame->stack + frame->depth;
+  return std::none_of(frame->stack, std::find(frame->stack, end, frame->caller), IsInAllocator);
 }
 
 // To whoever handled the signal before.
@@ -263,6 +265,7 @@ __attribute__((noinline)) size_t RunGuarded(Frame* frame, void (*call)(const voi
   unsigned char guard[kGuardBytes];
   std::memset(guard, kGuardByte, sizeof(guard));
   frame->guard = guard;
+  frame->caller = __builtin_return_address(0);
   std::atomic_signal_fence(std::memory_order_seq_cst);
   asm volatile("" : : "r"(guard) : "memory");
   call(code);
@@ -339,6 +342,7 @@ std::optional<Crash> RunForeign(const void* library, void (*call)(const void*), 
   thread_local HandlerStack handlerStack;
   Frame frame;
   frame.guard = nullptr;
+  frame.caller = nullptr;
   frame.overrun = 0;
   frame.holdsLocks = holdsLocks;
   frame.progress = library != nullptr ? &ThreadProgress::OfThread() : nullptr;
