@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <link.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -286,9 +287,17 @@ const void* BaseOf(const void* address) {
   return dladdr(address, &info) != 0 ? info.dli_fbase : nullptr;
 }
 
-// The folders of this library and of the C library, which may have debug information of its own. As both are loaded: every launch asks.
-const void* const g_ownBase = BaseOf(reinterpret_cast<const void*>(&FindKernelLine));
-const void* const g_libcBase = BaseOf(dlsym(RTLD_DEFAULT, "abort"));
+// Where the library was loaded that defines a name, or null: a program may be linked with it, and has kernels of its own.
+const void* LibraryOf(const char* name) {
+  const void* const base = BaseOf(dlsym(RTLD_DEFAULT, name));
+  return base == BaseOf(reinterpret_cast<const void*>(getauxval(AT_ENTRY))) ? nullptr : base;
+}
+
+// Libraries whose code is never a kernel's: this one, the C library and the runtimes of sanitizers, which may have debug information of
+// their own. As they were loaded: every launch asks.
+const std::array g_libraryBases = {
+    BaseOf(reinterpret_cast<const void*>(&FindKernelLine)), LibraryOf("gnu_get_libc_version"),
+    LibraryOf("__asan_init"), LibraryOf("__tsan_init"), LibraryOf("__ubsan_handle_add_overflow")};
 
 }  // namespace
 
@@ -311,7 +320,7 @@ void EndCore(std::string kind, std::string detail, std::string advice, std::vect
 
 namespace {
 
-// Code of a library that is neither this one nor the C library; no module otherwise.
+// Code of a library that is none of those; no module otherwise.
 struct Frame {
   const char* module = nullptr;
   uintptr_t offset = 0;
@@ -321,8 +330,8 @@ struct Frame {
 
 Frame FrameAt(const void* address, bool head) {
   Dl_info info{};
-  if (dladdr(address, &info) == 0 || info.dli_fname == nullptr || info.dli_fbase == g_ownBase ||
-      info.dli_fbase == g_libcBase) {
+  if (dladdr(address, &info) == 0 || info.dli_fname == nullptr ||
+      std::ranges::find(g_libraryBases, info.dli_fbase) != g_libraryBases.end()) {
     return {};
   }
   const auto base = reinterpret_cast<uintptr_t>(info.dli_fbase);
