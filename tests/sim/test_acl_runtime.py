@@ -268,6 +268,7 @@ def test_new_memory_is_poisoned_in_checked_mode_only(acl: Acl) -> None:
     assert acl.read(acl.malloc(5000), 5000) == bytes(5000)
 
 
+@pytest.mark.no_thread_sanitizer("its notes on each byte are resident too")
 def test_poison_is_linear(library: Path) -> None:
     """200 MiB are handed out before the process is ended, and the next 200 are the same pages. In a
     process of its own: memory that other tests have used and freed would be taken first.

@@ -6,18 +6,21 @@ from __future__ import annotations
 import ctypes
 import re
 import subprocess
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
 import pytest
+from _pytest.mark import ParameterSet
 
-from instructions.bench import HERE, KernelError, Runtime, compile_kernel
+from instructions.bench import ENDS_BY_SIGNAL, HERE, KernelError, Runtime, compile_kernel
 
 pytestmark = pytest.mark.plants_faults
 
 _SOURCE = (HERE / "faults.cpp").read_text().splitlines()
 # Faults that only the end of the kernel shows, so that no line is to blame.
 _AT_THE_END = {"queue-leak", "tiling-key-unknown"}
+_CALLS_NOTHING = {"endless_loop", "endless_count"}
 
 
 class Planted:
@@ -56,7 +59,15 @@ def library(
     return ctypes.CDLL(str(compile_kernel(toolkit, folder, "faults", *flags)))
 
 
-@pytest.mark.parametrize("planted", _PLANTED, ids=lambda p: p.name)
+def as_params(faults: Iterable[Planted]) -> list[ParameterSet]:
+    """Cases of a test, by the names of their kernels."""
+    return [
+        pytest.param(one, id=one.name, marks=[ENDS_BY_SIGNAL] * (one.name in _CALLS_NOTHING))
+        for one in faults
+    ]
+
+
+@pytest.mark.parametrize("planted", as_params(_PLANTED))
 def test_fault(runtime: Runtime, library: ctypes.CDLL, planted: Planted) -> None:
     """The report names the kind, the line, the SoC and what hardware would do."""
     soc = planted.soc or runtime.option("soc")

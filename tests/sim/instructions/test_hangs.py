@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from instructions.bench import HERE, KernelError, Runtime, compile_kernel
+from instructions.bench import ENDS_BY_SIGNAL, HERE, KernelError, Runtime, compile_kernel
 
 pytestmark = pytest.mark.plants_faults
 
@@ -34,7 +34,15 @@ def _launch(runtime: Runtime, entry: Any, cores: int = 1, **options: str) -> np.
 
 
 @pytest.mark.parametrize("options", [{"mode": "fast"}, {"profile": "on"}], ids=str)
-@pytest.mark.parametrize("name", ["all_spin", "one_spins", "all_poll", "all_poll_slowly"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param("all_spin", marks=ENDS_BY_SIGNAL),
+        pytest.param("one_spins", marks=ENDS_BY_SIGNAL),
+        "all_poll",
+        "all_poll_slowly",
+    ],
+)
 def test_hang(runtime: Runtime, library: ctypes.CDLL, name: str, options: dict[str, str]) -> None:
     """One finding with the line, however many cores there are, and the process goes on."""
     runtime.lib.aclsimClearFindings()
@@ -58,6 +66,7 @@ def test_slow_kernel_is_no_hang(runtime: Runtime, library: ctypes.CDLL, name: st
         _launch(runtime, library[name], threads="1")
 
 
+@ENDS_BY_SIGNAL
 def test_limit_is_an_option(runtime: Runtime, library: ctypes.CDLL) -> None:
     """The same loop under a limit, and without one."""
     with pytest.raises(KernelError, match=r"\[hang\]"):

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from instructions.bench import HERE, Runtime, compile_kernel
-from instructions.test_faults import _PLANTED, Planted
+from instructions.test_faults import _PLANTED, Planted, as_params
 from raw_simulator import TO_DEVICE, TO_HOST
 
 pytestmark = pytest.mark.plants_faults
@@ -242,7 +242,7 @@ def test_later_work_of_the_stream_runs(
 
 
 @pytest.mark.parametrize("mode", ["checked", "fast"])
-@pytest.mark.parametrize("fault", _THROWN, ids=lambda fault: fault.name)
+@pytest.mark.parametrize("fault", as_params(_THROWN))
 def test_every_planted_fault(
     run: Run, planted: ctypes.CDLL, runtime: Runtime, fault: Planted, mode: str
 ) -> None:
