@@ -27,12 +27,17 @@ FAULTS = {
     Like.row_statistics: ("sum += SumOfProducts(", "sum = SumOfProducts("),  # rows of two tiles
     Like.gather: ("Copy(row * columns_ + at, ", "Copy(row * columns_, "),  # rows of two tiles
     Like.matmul: ("cmatrixInitVal = first", "cmatrixInitVal = true"),  # K beyond a tile
+    Like.flash_attention: (  # keys beyond a tile
+        "Exp(factor_, factor_, kHalf)",
+        "Duplicate(factor_, 1.0F, kHalf)",
+    ),
     Like.blank: ("static_cast<int32_t>(lanes)", "static_cast<int32_t>(lanes / 64 * 64)"),
 }
 SOCS = {
     **dict.fromkeys(Like, ("Ascend910_9392", "Ascend950PR_9599")),
     Like.row_reduction: ("Ascend910_9392", "Ascend950PR_9599", "Ascend310P3", "Ascend910A"),
     Like.matmul: ("Ascend910_9392",),
+    Like.flash_attention: ("Ascend910_9392",),
 }
 
 

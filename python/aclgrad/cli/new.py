@@ -28,7 +28,8 @@ def new_command(
         Like,
         typer.Option(
             help="What it starts as: a working operator on one input, on three, on rows, on rows"
-            " and a number for each row, on an index, on matrices, or a hand-written copy."
+            " and a number for each row, on an index, on matrices, on queries, keys and values, or"
+            " a hand-written copy."
         ),
     ] = Like.elementwise,
     layout: Annotated[

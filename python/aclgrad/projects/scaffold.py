@@ -36,6 +36,7 @@ class Like(str, Enum):
     row_statistics = "row-statistics"
     gather = "gather"
     matmul = "matmul"
+    flash_attention = "flash-attention"
     blank = "blank"
 
 
@@ -81,6 +82,15 @@ _STARTS = {
         "Atlas A2 and A3",
         "fp16-33x17x200",
         ("400x300:fp16 300x200:fp16", "1024x1024:fp16 1024x1024:fp16"),
+    ),
+    Like.flash_attention: _Start(
+        "softmax(scale * q x k^T) x v, on cube and vector cores at once",
+        "Atlas A2 and A3",
+        "fp16-3x33x200x72",
+        (
+            "1x300x64:fp16 1x200x64:fp16 1x200x64:fp16",
+            "32x1024x128:fp16 32x1024x128:fp16 32x1024x128:fp16",
+        ),
     ),
     Like.blank: _Start("a copy, y = x", _VECTOR, _FP32, ("8x1000", "4096x4096")),
 }
