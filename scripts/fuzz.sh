@@ -65,6 +65,6 @@ if ((runtime)); then
   # Left out: what measures time, and what counts on system calls that refuse unmapped memory, which ThreadSanitizer reads first.
   # Tests end processes whose threads are at work, and fork them.
   TSAN_OPTIONS=handle_segv=0:report_thread_leaks=0:die_after_fork=0 "$venv/bin/python" -I -m aclgrad.checkout.instrumented_build thread \
-    "$venv/bin/python" -m pytest -q tests/sim/test_acl_*.py -k "not poison_is_linear and not unmapped_host_memory"
+    "$venv/bin/python" -m pytest -q tests/sim/runtime/test_acl_*.py -k "not poison_is_linear and not unmapped_host_memory"
 fi
 exec "$venv/bin/python" -m fuzz.run --sanitize "$sanitize" "${args[@]}"

@@ -22,8 +22,8 @@ from wheel_tools import ROOT, WheelError, compiler_of, run, say
 # What runs on both: every instruction, the five programs, of the operators' grid one case in GRID.
 TESTS = (
     "tests/sim/instructions",
-    "tests/sim/test_seed_programs.py",
-    "tests/sim/test_precision_grid.py",
+    "tests/sim/libraries/test_seed_programs.py",
+    "tests/sim/operators/test_precision_grid.py",
 )
 GRID = 8
 # aarch64 divides integers by zero without a signal. The emulator lets a signal in only between two

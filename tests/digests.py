@@ -50,7 +50,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     marks = ("plants_faults", "reads_addresses")
     _left_out.update(i.nodeid for i in items if any(map(i.get_closest_marker, marks)))
     every = config.getoption("--every")
-    grid = [item for item in items if item.nodeid.startswith("tests/sim/test_precision_grid.py")]
+    grid = [item for item in items if item.path.name == "test_precision_grid.py"]
     left = {item.nodeid for index, item in enumerate(grid) if index % every}
     config.hook.pytest_deselected(items=[item for item in items if item.nodeid in left])
     items[:] = [item for item in items if item.nodeid not in left]

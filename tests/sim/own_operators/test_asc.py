@@ -1,0 +1,562 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kernels and host code in one file (.asc), and kernels alone: a user's files, built and run."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from aclgrad.projects.example_folders import ExampleRun, read_example, run_example
+from aclgrad.reading.sources import SourcesError
+from aclgrad.running import kernel_file
+from aclgrad.runtime import Device
+from aclgrad.spec.soc import family_of
+
+LIBRARY = Path(__file__).parents[1] / "projects"
+EXAMPLE = LIBRARY / "asc_example"
+MATMUL = Path(__file__).resolve().parents[3] / "examples/asc_kernel/matmul.asc"
+SOC = "Ascend910B2"
+TOOL = [sys.executable, "-m", "aclgrad"]
+
+PROGRAM = """\
+#include <cstdio>
+#include "acl/acl.h"
+#include "kernel_operator.h"
+
+__global__ __aicore__ void fill(GM_ADDR out, int32_t value) {
+  AscendC::TPipe pipe;
+  AscendC::TBuf<AscendC::TPosition::VECCALC> buffer;
+  pipe.InitBuffer(buffer, 64);
+  AscendC::LocalTensor<int32_t> values = buffer.Get<int32_t>();
+  AscendC::Duplicate(values, value, 16);
+  AscendC::GlobalTensor<int32_t> target;
+  target.SetGlobalBuffer(reinterpret_cast<__gm__ int32_t*>(out));
+  AscendC::PipeBarrier<PIPE_ALL>();
+  AscendC::DataCopy(target[16 * AscendC::GetBlockIdx()], values, 16);
+}
+
+int main(int argc, char** argv) {
+  aclrtSetDevice(0);
+  aclrtStream stream = nullptr;
+  aclrtCreateStream(&stream);
+  uint8_t* out = nullptr;
+  aclrtMalloc(reinterpret_cast<void**>(&out), 128, ACL_MEM_MALLOC_HUGE_FIRST);
+  fill<<<argc, nullptr, stream>>>(out, 7);
+  const aclError error = aclrtSynchronizeStream(stream);
+  std::printf("%s on %s: %d\\n", argc > 1 ? argv[1] : "", aclrtGetSocName(), error);
+  return argc > 2 ? 9 : 0;
+}
+"""
+
+KERNEL = """\
+#include "kernel_operator.h"
+using namespace AscendC;
+
+struct Sizes {
+  uint32_t count;
+  uint16_t unused;
+  float scale;
+};
+
+__global__ __aicore__ void scaled(__gm__ float* x, __gm__ float* y, GM_ADDR workspace,
+                                  GM_ADDR tiling) {
+  GET_TILING_DATA_WITH_STRUCT(Sizes, sizes, tiling);
+  TPipe pipe;
+  TBuf<TPosition::VECCALC> buffer;
+  pipe.InitBuffer(buffer, sizes.count * sizeof(float));
+  LocalTensor<float> values = buffer.Get<float>();
+  GlobalTensor<float> in, out, spare;
+  const uint32_t at = GetBlockIdx() * sizes.count;
+  in.SetGlobalBuffer(x + at, sizes.count);
+  out.SetGlobalBuffer(y + at, sizes.count);
+  spare.SetGlobalBuffer(reinterpret_cast<__gm__ float*>(workspace) + at, sizes.count);
+  DataCopy(values, in, sizes.count);
+  PipeBarrier<PIPE_ALL>();
+  Muls(values, values, sizes.scale, sizes.count);
+  PipeBarrier<PIPE_ALL>();
+  DataCopy(spare, values, sizes.count);
+  DataCopy(out, values, sizes.count);
+}
+"""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def simulator(session_device: Device) -> None:
+    """What is built runs there."""
+    assert session_device.kind == "sim"
+
+
+@pytest.fixture(scope="module")
+def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that stays, so that a file is compiled once."""
+    return tmp_path_factory.mktemp("asc")
+
+
+@pytest.fixture(scope="module")
+def program(sources: Path) -> Path:
+    """One program for all tests of the command line."""
+    source = sources / "fill.asc"
+    source.write_text(PROGRAM)
+    return source
+
+
+@pytest.fixture(scope="module")
+def kernel(sources: Path) -> Path:
+    """One kernel file for all tests."""
+    source = sources / "scaled.cpp"
+    source.write_text(KERNEL)
+    return source
+
+
+def tool(*words: object, **environment: str) -> subprocess.CompletedProcess[str]:
+    """The command line, as a user types it."""
+    return subprocess.run(
+        [*TOOL, *map(str, words)],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def ascc(*words: object) -> subprocess.CompletedProcess[str]:
+    """The compiler alone."""
+    from aclgrad.runtime.toolkit import sim_root
+
+    command = [str(kernel_file.compiler(sim_root())), *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+# -- example folders, through CMake ---------------------------------------------------------------
+
+
+def test_every_form_of_a_launch(tmp_path: Path) -> None:
+    """Templates, headers, macros and expressions launch; comments, strings and operators do not."""
+    outcome = run_example(EXAMPLE, "1", work=tmp_path)
+    assert outcome == ExampleRun("asc_example", "1", "dav-2201", built=True, ran=True, matched=True)
+    again = subprocess.run(
+        ["cmake", "--build", str(tmp_path / "build")], capture_output=True, text=True, check=True
+    )
+    assert "no work to do" in again.stdout
+    commands = subprocess.run(
+        ["ninja", "-C", str(tmp_path / "build"), "-t", "deps"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert str(EXAMPLE / "add.h") in commands.stdout
+
+
+def test_race_names_the_line() -> None:
+    outcome = run_example(EXAMPLE, "2")
+    assert outcome.built and not outcome.ran and not outcome.clean
+    assert "status 507035" in outcome.why
+    found = [one for one in outcome.findings if one["kind"] == "race-read-after-write"]
+    line = next(
+        number
+        for number, text in enumerate((EXAMPLE / "add.h").read_text().splitlines(), 1)
+        if "Adds(" in text
+    )
+    assert [(Path(one["at"]["file"]).name, one["at"]["line"]) for one in found][0] == (
+        "add.h",
+        line,
+    )
+
+
+def test_wrong_numbers_and_other_architectures() -> None:
+    wrong = run_example(EXAMPLE, "3")
+    assert wrong.built and wrong.ran and wrong.clean and not wrong.matched
+    assert wrong.why == "7168 of 7168 values are wrong"
+    other = run_example(EXAMPLE, "4")
+    assert not other.applies and not other.built
+    assert other.why == "SCENARIO_NUM=4 only supports dav-3510, not dav-2201"
+    nowhere = run_example(EXAMPLE, "1", arch="dav-1001")
+    assert not nowhere.applies and nowhere.why == "its project is for dav-2201, dav-3510"
+
+
+def test_page_of_an_example(tmp_path: Path) -> None:
+    example = read_example(EXAMPLE)
+    assert example.scenarios == ("1", "2", "3", "4")
+    assert example.program == "./demo 7"
+    assert example.prepare == ("python3 ../scripts/gen_data.py -scenarioNum=$SCENARIO_NUM",)
+    with pytest.raises(SourcesError, match=r"no README\.md, so it is no example folder"):
+        read_example(tmp_path)
+
+
+# -- the compiler ----------------------------------------------------------------------------
+
+
+def test_architecture_that_does_not_exist() -> None:
+    done = ascc("--npu-arch=dav-1234", "-c", "x.asc")
+    assert done.returncode == 1
+    assert done.stderr == (
+        "ascc: error: --npu-arch: got 'dav-1234', want one of dav-1001, dav-2002, dav-2201,"
+        " dav-3002, dav-3510. Next: --npu-arch=dav-2201\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("launch", "what"),
+    [
+        ("kernel<<<1, 0, s>>>;", "no >>>(arguments) behind <<<"),
+        ("kernel<<<1, 0, s>> >(x);", None),
+        ("(1 + 2)<<<1, 0, s>>>(x);", "no kernel before <<<"),
+        ("a >= b><<<1, 0, s>>>(x);", "the kernel's template arguments have no beginning"),
+    ],
+)
+def test_launch_that_cannot_be_read(tmp_path: Path, launch: str, what: str | None) -> None:
+    source = tmp_path / "broken.asc"
+    source.write_text(
+        f"void kernel(int);\nvoid f(void* s, int x, int a, int b) {{\n  {launch}\n}}\n"
+    )
+    done = ascc("-E", source)
+    if what is None:
+        assert done.returncode == 0 and ".On(1, 0, s)(x);" in done.stdout
+        return
+    assert done.returncode == 1
+    assert f"{source}:3: error: kernel launch: {what}" in done.stderr
+
+
+def test_words_of_the_device_compiler(tmp_path: Path) -> None:
+    refused = ascc("--enable-simt", "x.asc")
+    assert refused.returncode == 1 and "--enable-simt is not supported" in refused.stderr
+    mode = ascc("--run-mode=fpga", "x.asc")
+    assert mode.returncode == 1 and "got 'fpga', want npu, cpu or sim" in mode.stderr
+    missing = ascc("--npu-arch")
+    assert missing.returncode == 1 and "its value is missing" in missing.stderr
+    source = tmp_path / "mode.asc"
+    source.write_text(
+        "arch __NPU_ARCH__ core __CCE_AICORE__\n#ifdef ASCENDC_CPU_DEBUG\ntwin\n#endif\n"
+    )
+    out = ascc("-E", "--run-mode", "cpu", "--npu-arch", "dav-2002", source).stdout
+    assert "arch 2002 core 200" in out and "twin" in out
+
+
+# -- aclgrad build and run -------------------------------------------------------------------
+
+
+def test_program_from_the_command_line(program: Path) -> None:
+    built = tool("build", program)
+    assert built.returncode == 0, built.stderr
+    assert os.access(built.stdout.removeprefix("built ").strip(), os.X_OK)
+    ran = tool("run", program, "--", "one")
+    assert (ran.returncode, ran.stdout) == (0, "one on Ascend910B2: 0\n")
+    assert tool("run", program, "--", "a", "--dtype").returncode == 9
+
+
+def test_program_with_a_fault(program: Path) -> None:
+    """The third block writes behind the memory."""
+    ran = tool("run", program, "--", "a", "b")
+    assert ran.returncode == 9
+    assert ran.stdout == "a on Ascend910B2: 507035\nfill.asc: 1 errors found\n"
+    line = next(at for at, text in enumerate(PROGRAM.splitlines(), 1) if "DataCopy" in text)
+    assert f"{program}:{line}" in ran.stderr and "gm-out-of-bounds" in ran.stderr
+    document = json.loads(tool("run", program, "--json", "--", "a", "b").stdout)
+    assert document["status"] == 9 and "gm-out-of-bounds" in document["findings"][0]
+
+
+def test_products_on_cube_cores() -> None:
+    """Ragged M, N and K on five cores, against products that the program sums in double."""
+    ran = tool("run", MATMUL)
+    assert (ran.returncode, ran.stdout) == (0, "5 products are right\n"), ran.stderr
+    # Flags that order nothing in the first launch do so in later ones.
+    assert "hint" not in ran.stderr
+    assert json.loads(tool("run", MATMUL, "--json").stdout)["hints"]
+
+
+GELU = MATMUL.with_name("matmul_gelu.asc")
+
+
+@pytest.mark.parametrize("threads", ["1", "5"])
+def test_mix_example(threads: str) -> None:
+    """AICs multiply, AIVs go on with that, at ragged M, N and K."""
+    ran = tool("run", GELU, ACLGRAD_SIM_THREADS=threads)
+    assert (ran.returncode, ran.stdout) == (0, "5 layers are right\n"), ran.stderr
+
+
+@pytest.mark.plants_faults
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("AscendC::CrossCoreSetFlag<2, PIPE_FIX>(kMade);", "", "deadlock"),
+        (
+            "CrossCoreSetFlag<2, PIPE_FIX>(kMade)",
+            "CrossCoreSetFlag<2, PIPE_M>(kMade)",
+            "gm-conflict",
+        ),
+        ("AscendC::CrossCoreWaitFlag(kMade);", "", "gm-conflict"),
+        (
+            "CrossCoreSetFlag<2, PIPE_MTE2>(kRead)",
+            "CrossCoreSetFlag<2, PIPE_V>(kRead)",
+            "gm-conflict",
+        ),
+        ("if (made >= kSlots) AscendC::CrossCoreWaitFlag(kRead);", "", "gm-conflict"),
+        ("__mix__(1, 2)", "__mix__(1, 3)", "an AI core has one AIC and two AIVs"),
+    ],
+    ids=["no-set", "other-pipe", "no-wait", "answer-by-other-pipe", "no-reverse", "three-aivs"],
+)
+def test_mix_faults(old: str, new: str, said: str, sources: Path) -> None:
+    text = GELU.read_text()
+    assert text.count(old) == 1
+    source = sources / "gelu.asc"
+    source.write_text(text.replace(old, new))
+    ran = tool("run", source)
+    assert ran.returncode == 1
+    assert said in ran.stderr, ran.stderr
+
+
+KINDS = """\
+#include <cstdio>
+#include "acl/acl.h"
+#include "kernel_operator.h"
+
+using Words = AscendC::GlobalTensor<int64_t>;
+
+// The kind of each core, AICs first.
+static __aicore__ inline void Tell(GM_ADDR out, int64_t cubes, int64_t add) {
+  Words words;
+  words.SetGlobalBuffer(reinterpret_cast<__gm__ int64_t*>(out));
+  const int64_t at = 8 * (AscendC::GetBlockIdx() + (g_coreType == AscendC::AIC ? 0 : cubes));
+  words.SetValue(at, g_coreType + add);
+  AscendC::DataCacheCleanAndInvalid<int64_t, AscendC::CacheLine::SINGLE_CACHE_LINE>(words[at]);
+}
+__global__ __vector__ void vectors(GM_ADDR out) { Tell(out, 0, 0); }
+__global__ __cube__ void cubes(GM_ADDR out) { Tell(out, 0, 0); }
+__global__ __mix__(1, 1) void pairs(GM_ADDR out) { Tell(out, AscendC::GetBlockNum(), 0); }
+template <typename T>
+__global__ __mix__(1, 2) void groups(GM_ADDR out, T add, uint64_t fftsAddr) {
+  AscendC::SetSyncBaseAddr(fftsAddr);
+  Tell(out, AscendC::GetBlockNum(), static_cast<int64_t>(add));
+  AscendC::SyncAll<false>();
+}
+
+static int began = [] { return std::printf("host code runs once\\n"); }();
+
+template <typename T>
+static void Launch(uint8_t* out, T add, aclrtStream stream) {
+  void* address = nullptr;
+  aclrtGetHardwareSyncAddr(&address);
+  groups<T><<<2, nullptr, stream>>>(out, add, reinterpret_cast<uint64_t>(address));
+}
+
+int main() {
+  aclrtSetDevice(0);
+  aclrtStream stream = nullptr;
+  aclrtCreateStream(&stream);
+  uint8_t* out = nullptr;
+  aclrtMalloc(reinterpret_cast<void**>(&out), 6 * 64, ACL_MEM_MALLOC_HUGE_FIRST);
+  for (int i = 0; i < 5; ++i) {
+    int64_t words[48] = {};
+    aclrtMemcpy(out, 384, words, 384, ACL_MEMCPY_HOST_TO_DEVICE);
+    if (i == 0) vectors<<<2, nullptr, stream>>>(out);
+    if (i == 1) cubes<<<2, nullptr, stream>>>(out);
+    if (i == 2) pairs<<<2, nullptr, stream>>>(out);
+    if (i == 3) Launch(out, 10, stream);
+    if (i == 4) Launch(out, 20.0f, stream);
+    if (aclrtSynchronizeStream(stream) != 0) return 1;
+    aclrtMemcpy(words, 384, out, 384, ACL_MEMCPY_DEVICE_TO_HOST);
+    for (int j = 0; j < 6; ++j) std::printf("%d ", static_cast<int>(words[8 * j]));
+    std::printf("\\n");
+  }
+  aclrtFree(out);
+  return began > 0 ? 0 : 1;
+}
+"""
+KINDS_SAY = """\
+host code runs once
+2 2 0 0 0 0 
+1 1 0 0 0 0 
+1 1 2 2 0 0 
+11 11 12 12 12 12 
+21 21 22 22 22 22 
+"""
+
+
+def test_kernels_of_all_kinds_in_one_program(sources: Path) -> None:
+    """Each launch runs on the cores that its kernel's words say; two files have functions of one
+    name.
+    """
+    source = sources / "kinds.asc"
+    source.write_text(KINDS)
+    ran = tool("run", source)
+    assert (ran.returncode, ran.stdout) == (0, KINDS_SAY), ran.stderr
+
+
+def test_halves_of_two_files(sources: Path) -> None:
+    """Functions and lambdas of one name in two objects, each with both halves."""
+    main = "int main() { return One() + Two(); }\n"
+    for number, name in enumerate(("One", "Two")):
+        text = KINDS.replace("int main()", f"int {name}()").replace("began", f"began{number}")
+        for kernel in ("vectors", "cubes", "pairs"):
+            text = text.replace(f"void {kernel}(", f"void {kernel}{number}(")
+            text = text.replace(f" {kernel}<<<", f" {kernel}{number}<<<")
+        (sources / f"{name}.asc").write_text(text)
+    (sources / "main.cpp").write_text("int One();\nint Two();\n" + main)
+    objects = []
+    for name in ("One", "Two"):
+        made = ascc(
+            "--npu-arch=dav-2201", "-c", sources / f"{name}.asc", "-o", f"{sources}/{name}.o"
+        )
+        assert made.returncode == 0, made.stderr
+        objects.append(f"{sources}/{name}.o")
+    made = ascc(sources / "main.cpp", *objects, "-o", sources / "both")
+    assert made.returncode == 0, made.stderr
+    ran = subprocess.run([sources / "both"], capture_output=True, text=True, check=False)
+    lines = KINDS_SAY.splitlines()
+    assert ran.stdout.splitlines() == [lines[0], *lines, *lines[1:]], ran.stderr
+
+
+FREED = ("MTE1_MTE2", "M_MTE1", "FIX_M")
+"""Edges that say that a memory may be written again."""
+
+
+@pytest.mark.parametrize("edge", ["MTE2_MTE1", "MTE1_MTE2", "MTE1_M", "M_MTE1", "M_FIX", "FIX_M"])
+def test_products_without_a_flag(edge: str, sources: Path) -> None:
+    """Each pair of flags is needed: without it the two instructions and the flag are named."""
+    text = MATMUL.read_text()
+    kept = "".join(
+        "\n" if f"HardEvent::{edge}>" in line else line for line in text.splitlines(keepends=True)
+    )
+    assert kept != text
+    source = sources / f"without_{edge}.asc"
+    source.write_text(kept)
+    ran = tool("run", source)
+    assert ran.returncode == 1
+    kind = "race-write-after-read" if edge in FREED else "race-read-after-write"
+    assert kind in ran.stderr and f"HardEvent::{edge}" in ran.stderr, ran.stderr
+
+
+def test_raw_store_past_the_end(sources: Path) -> None:
+    """No call of the API says where it is, yet the store's own line is named."""
+    copy = "AscendC::DataCopy(target[16 * AscendC::GetBlockIdx()], values, 16)"
+    assert copy in PROGRAM
+    source = sources / "poke.asc"
+    source.write_text(PROGRAM.replace(copy, "reinterpret_cast<__gm__ int32_t*>(out)[32] = value"))
+    line = next(at for at, text in enumerate(source.read_text().splitlines(), 1) if "[32]" in text)
+    document = json.loads(tool("run", source, "--json", "--", "a", "b").stdout)
+    (finding,) = document["findings"]
+    assert "[gm-overrun]" in finding and f"at {source}:{line}" in finding
+    assert document["autosync"]["value"] == "on"
+
+
+def test_program_on_another_soc(program: Path) -> None:
+    ran = tool("run", program, "--soc", "Ascend310P3")
+    assert ran.stdout == " on Ascend310P3: 0\n"
+    refused = tool("run", program, ACLGRAD_SOC="Ascend910B2", ACLGRAD_SIM_MODE="checked")
+    assert refused.returncode == 0, refused.stderr
+    built = kernel_file.build(program, family_of("Ascend910B2"))
+    wrong = subprocess.run(
+        [built], env={**os.environ, "ACLGRAD_SOC": "Ascend310P3"}, capture_output=True, text=True
+    )
+    assert (
+        "kernel fill was compiled for dav-2201, but Ascend310P3 is a dav-2002. Next: compile with"
+        " --npu-arch=dav-2002" in wrong.stderr
+    )
+
+
+def test_options_of_kernels_and_programs_do_not_mix(program: Path) -> None:
+    done = tool("run", program, "--blocks", "2")
+    assert done.returncode == 1 and "--blocks is for a kernel file" in done.stderr
+    own = tool("run", "softmax_grad", "--tiling", "u32:1")
+    assert own.returncode == 1 and "--tiling is for a kernel file" in own.stderr
+
+
+def test_kernel_file(kernel: Path, tmp_path: Path) -> None:
+    x = np.arange(64, dtype=np.float32)
+    np.save(tmp_path / "x.npy", x)
+    saved = tmp_path / "y.npz"
+    words = ["--inputs", tmp_path / "x.npy", "--outputs", "float32[4, 16]", "--blocks", 4]
+    ran = tool("run", kernel, *words, "--tiling", "u32:16 u16:1 f32:0.5", "--save", saved)
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout == f"scaled out0: float32 [4, 16]\nsaved {saved}\n"
+    np.testing.assert_array_equal(np.load(saved)["out0"], x.reshape(4, 16) * 0.5)
+    # The same from a file, with blocks that write beyond.
+    tiling = tmp_path / "tiling.bin"
+    tiling.write_bytes(kernel_file.parse_tiling("u32:16,1 f32:2").tobytes())
+    failed = tool("run", kernel, *words[:4], "--blocks", 5, "--tiling", tiling)
+    assert failed.returncode == 1
+    assert "gm-out-of-bounds" in failed.stderr and "scaled.cpp:22" in failed.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--tiling", "u32:1"], "--outputs is missing"),
+        (["--outputs", "16x4", "--tiling", "u32:1"], "its dtype is missing"),
+        (["--outputs", "float32[64]", "--tiling", "u99:1"], "unknown type u99"),
+        (["--outputs", "float32[64]", "--tiling", "u8:256"], "'256' is no u8"),
+        (["--outputs", "float32[64]", "--tiling", "none.bin"], "no such file"),
+        (["--outputs", "2:fp32 2:fp32 2:fp32", "--tiling", "u32:1"], "takes 4 arguments"),
+        (["--outputs", "float32[64]", "--tiling", "u32:1", "--attr", "a=1"], "has no attributes"),
+    ],
+)
+def test_kernel_file_misused(kernel: Path, tmp_path: Path, words: list[str], message: str) -> None:
+    np.save(tmp_path / "x.npy", np.zeros(64, np.float32))
+    done = tool("run", kernel, "--inputs", tmp_path / "x.npy", *words)
+    assert done.returncode == 1
+    assert message in done.stderr and "Next: " in done.stderr
+
+
+def test_kernel_file_without_one_entry(tmp_path: Path) -> None:
+    source = tmp_path / "two.cpp"
+    source.write_text("__global__ void a(int* x) {}\n__global__ void b(int* x) {}\n")
+    with pytest.raises(SourcesError, match="one named two; it has a, b"):
+        kernel_file.build(source, family_of(SOC))
+    source.write_text("template <typename T>\n__global__ void two(T* x) {}\n")
+    with pytest.raises(SourcesError, match="the entry two is a template"):
+        kernel_file.build(source, family_of(SOC))
+
+
+def test_values_are_placed_as_in_a_struct() -> None:
+    data = kernel_file.parse_tiling("u8:1 u32:2 u16:3 i64:-1 f32:0.5")
+    want = np.zeros(1, np.dtype({"names": ["a", "b", "c", "d", "e"],
+                                 "formats": ["u1", "u4", "u2", "i8", "f4"],
+                                 "offsets": [0, 4, 8, 16, 24], "itemsize": 28}))  # fmt: skip
+    want[0] = (1, 2, 3, -1, 0.5)
+    assert data.tobytes() == want.tobytes()
+
+
+def tiles(values: np.ndarray) -> np.ndarray:
+    """The last two axes in tiles of 16 by 16, a column of tiles after the other (NZ)."""
+    *front, rows, columns = values.shape
+    split = values.reshape(*front, rows // 16, 16, columns // 16, 16)
+    return np.moveaxis(split, -2, -4).reshape(*front, -1)
+
+
+LAYOUTS = {
+    1: lambda v: (tiles(v), v.transpose(0, 2, 1, 3)),
+    2: lambda v: (tiles(v), tiles(v.transpose(0, 2, 1, 3))),
+    3: lambda v: (tiles(merged(v)), tiles(v)),
+    4: lambda v: (tiles(merged(v)), v),
+    5: lambda v: (tiles(v), merged(v)),
+    6: lambda v: (tiles(v), tiles(merged(v))),
+    7: lambda v: (v, v.T),
+}
+
+
+def merged(values: np.ndarray) -> np.ndarray:
+    """[B, N, S, D] -> [B, S, N * D]."""
+    b, n, s, d = values.shape
+    return values.transpose(0, 2, 1, 3).reshape(b, s, n * d)
+
+
+@pytest.mark.parametrize("width", [2, 4])
+@pytest.mark.parametrize("scene", LAYOUTS)
+def test_layouts_by_the_hosts_tiling(scene: int, width: int, tmp_path: Path) -> None:
+    """Every scene of Transpose, with tiling of the same file."""
+    program = kernel_file.build(LIBRARY / "layouts.asc", family_of(SOC))
+    shape = (48, 32) if scene == 7 else (2, 16 if scene == 2 else 3, 32, 16)
+    values = np.arange(np.prod(shape), dtype=f"u{width}").reshape(shape)
+    source, want = LAYOUTS[scene](values)
+    np.ascontiguousarray(source).tofile(tmp_path / "in.bin")
+    words = [str(program), str(scene), str(width), *map(str, shape)]
+    ended = kernel_file.run_program(words, folder=tmp_path)
+    assert ended.status == 0 and not ended.errors, ended.output
+    got = np.fromfile(tmp_path / "out.bin", values.dtype)
+    np.testing.assert_array_equal(got, want.reshape(-1))

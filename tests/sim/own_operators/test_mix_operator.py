@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An operator project whose kernel runs on cube cores and vector cores: built, called through
+aclnn, tested against its golden, and profiled.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from aclgrad.errors import AclnnError
+from aclgrad.running import operator_call
+from chrome_trace import problems
+from test_own_operator import aclgrad
+
+pytestmark = pytest.mark.usefixtures("no_packages")
+
+LAYER = Path(__file__).parents[1] / "projects" / "math" / "linear_gelu"
+SHAPES = ("400x500:fp16", "300x500:fp16", "300:fp32")  # 35 tiles for 24 AI cores
+KERNEL = "op_kernel/linear_gelu.cpp"
+TYPE = "KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_AIC_1_2);"
+
+
+@pytest.fixture
+def layer(tmp_path: Path) -> Path:
+    """A copy of the operator that a test may change."""
+    return Path(shutil.copytree(LAYER, tmp_path / "linear_gelu"))
+
+
+def replaced(file: Path, old: str, new: str) -> None:
+    """Plants a fault, or another way."""
+    text = file.read_text("utf-8")
+    assert text.count(old) == 1
+    file.write_text(text.replace(old, new), "utf-8")
+
+
+def call(path: Path, dtype: Any, m: int, n: int, k: int) -> float:
+    """The largest error of one call through aclnn."""
+    rng = np.random.default_rng(m)
+    x, weight = (rng.uniform(-1, 1, shape).astype(dtype) for shape in ((m, k), (n, k)))
+    bias = rng.uniform(-1, 1, n).astype(np.float32)
+    y = operator_call.run(path, [[x], [weight], [bias]]).outputs["y"]
+    z = x.astype(np.float64) @ weight.astype(np.float64).T + bias
+    return float(np.abs(y - z / (1 + np.exp(-1.5957691 * (z + 0.044715 * z**3)))).max())
+
+
+@pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16])
+@pytest.mark.parametrize(("m", "n", "k"), [(1, 1, 1), (130, 70, 100), (65, 300, 17)])
+def test_called_through_aclnn(dtype: Any, m: int, n: int, k: int) -> None:
+    assert call(LAYER, dtype, m, n, k) < 1e-6 * (k + 4)
+
+
+def test_its_cases_are_green(tmp_path: Path) -> None:
+    """Ragged M, N and K of both dtypes, at three scales of data, with the standard's rule."""
+    text = aclgrad("test", LAYER, "--json", cwd=tmp_path)
+    cases = json.loads(text[text.index("{") :].splitlines()[0])["cases"]
+    assert all(case["passed"] for case in cases)
+    names = {case["name"] for case in cases}
+    assert {"fp16-100x130x70", "bf16-1x300x65", "fp16-strided", "bf16-empty"} <= names
+
+
+def test_types_of_keys(layer: Path) -> None:
+    """Another type for each key: here the one that is asked for has one AIV for each AIC."""
+    kernel = layer / KERNEL
+    replaced(kernel, TYPE, f"{TYPE}\n  KERNEL_TASK_TYPE(7, KERNEL_TYPE_MIX_AIC_1_1);")
+    replaced(
+        kernel,
+        "  const uint32_t core = GetBlockIdx()",
+        "  if (TILING_KEY_IS(7)) {\n  } else if (TILING_KEY_IS(0)) {\n  }\n"
+        "  const uint32_t core = GetBlockIdx()",
+    )
+    # One AIV has all rows then, which fit as two halves.
+    replaced(
+        kernel, "upper = (m + 1) / 2;", "upper = (m + GetSubBlockNum() - 1) / GetSubBlockNum();"
+    )
+    replaced(
+        kernel,
+        "constexpr uint32_t bytes = kTileElements / 2 * sizeof(float);",
+        "constexpr uint32_t bytes = kTileElements * sizeof(float);",
+    )
+    host = layer / "op_host/linear_gelu_tiling.cpp"
+    replaced(host, "context->SetTilingKey(0);", "context->SetTilingKey(m > 100 ? 7 : 0);")
+    for m in (130, 70):
+        assert call(layer, np.float16, m, 70, 100) < 1e-4
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "said"),
+    [
+        (KERNEL, "CrossCoreSetFlag<2, PIPE_FIX>(kMade);", "", "deadlock"),
+        (KERNEL, "CrossCoreWaitFlag(kMade);", "", "gm-conflict"),
+        (KERNEL, "PIPE_FIX>(kMade)", "PIPE_M>(kMade)", "gm-conflict"),
+        (KERNEL, "CrossCoreSetFlag<2, PIPE_MTE2>(kRead);", "", "deadlock"),
+        (KERNEL, "Exp(work, work, count);", "", "wrong: every element"),
+        (
+            "op_host/linear_gelu_tiling.cpp",
+            "size_t{cores} * kSlots",
+            "size_t{1}",
+            "workspace-too-small",
+        ),
+        (KERNEL, "(__gm__ float*)GetUserWorkspace(workspace)", "(__gm__ float*)workspace", ""),
+    ],
+    ids=["no-set", "no-wait", "other-pipe", "no-answer", "no-exp", "short", "system-part"],
+)
+@pytest.mark.plants_faults
+def test_planted_faults_are_found(layer: Path, file: str, old: str, new: str, said: str) -> None:
+    replaced(layer / file, old, new)
+    text = aclgrad("test", "-k", "400x333x40", cwd=layer, status=1 if said else 0)
+    assert said in text, text
+
+
+@pytest.mark.plants_faults
+def test_without_its_kernel_type(layer: Path) -> None:
+    """The kernel is one of vector cores then: nobody sets their flags."""
+    replaced(layer / KERNEL, TYPE, "")
+    ones = np.ones((16, 16), np.float16)
+    with pytest.raises(AclnnError, match="no core sets(.|\\n)*KERNEL_TYPE_MIX_AIC_1_2"):
+        operator_call.run(layer, [[ones], [ones], [np.ones(16, np.float32)]])
+
+
+def test_profile_has_both_kinds_of_cores(tmp_path: Path) -> None:
+    trace, folder = tmp_path / "trace.json", tmp_path / "csv"
+    words = (LAYER, *SHAPES, "--json", "--trace", trace, "--csv", folder, "--cores", "0,1,2,3")
+    text = aclgrad("profile", *words, cwd=tmp_path)
+    launch = json.loads(text[text.index("{") :].splitlines()[0])["launches"][0]
+    assert (launch["coreKind"], len(launch["cores"]), launch["blockDim"]) == ("mix", 72, 24)
+    names = [core["name"] for core in launch["cores"]]
+    assert names[:4] == ["AIC 0", "AIV 0", "AIV 1", "AIC 1"]
+    for core in launch["cores"]:
+        cube = core["name"].startswith("AIC")
+        assert (core["vec"] > 0) != cube and ("cube" in core) == cube
+    events = json.loads(trace.read_text())["traceEvents"]
+    assert problems(events) == []
+    order = {e["pid"]: e["args"]["sort_index"] for e in events if e["name"] == "process_sort_index"}
+    assert sorted(order, key=lambda pid: order[pid]) == [
+        "core0.cubecore0", "core0.veccore0", "core0.veccore1", "core1.cubecore0",
+    ]  # fmt: skip
+    # The AIVs go on with a tile when it is there.
+    ends = [e["ts"] + e["dur"] for e in events if e["ph"] == "X" and "Fixpipe" in e["name"]]
+    starts = [e["ts"] for e in events if e["ph"] == "X" and e["name"] == "Exp"]
+    assert min(starts) > min(ends) > 0
+    with (folder / "PipeUtilization.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [row["sub_block_id"] for row in rows[:3]] == ["cube0", "vector0", "vector1"]
+    assert rows[0]["aiv_vec_ratio"] == rows[1]["aic_cube_ratio"] == "NA"
+    assert float(rows[0]["aic_cube_ratio"]) > 0 < float(rows[1]["aiv_vec_ratio"])
+    page = tmp_path / "profile.html"
+    text = aclgrad("profile", LAYER, *SHAPES, "--html", page, cwd=tmp_path)
+    assert "72 of 72" in text
+    html = page.read_text("utf-8")
+    assert all(f">{lane}<" in html for lane in ("CUBE", "FIXP", "VECTOR"))
