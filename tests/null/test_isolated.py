@@ -8,14 +8,14 @@ import os
 import re
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 
 from aclgrad.errors import AclgradError
-from aclgrad.running.isolation import CRASHED, case_by_case, isolated
+from aclgrad.running.isolation import CRASHED, case_by_case, in_turn, isolated
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_the_rest_that_nobody_wants_is_ended() -> None:
     answers = case_by_case(2, work, in_a_minute)
     answer, _ = next(answers)
     assert answer is not None
-    answers.close()  # type: ignore[attr-defined]
+    answers.close()
     with pytest.raises(ProcessLookupError):
         os.kill(answer["process"], 0)
 
@@ -109,3 +109,48 @@ def test_what_a_child_prints(prints: bool, capfd: pytest.CaptureFixture[str]) ->
 
     assert [*isolated(work, in_a_minute(0), prints=prints)] == [({}, None)]
     assert capfd.readouterr().out == ("written printed\n" if prints else "")
+
+
+def test_parts_run_at_the_same_time_and_answer_in_turn() -> None:
+    """Each waits for the other: one after the other they would never end. A crash ends one case of
+    one part.
+    """
+    read, write = os.pipe()
+    other, end = os.pipe()
+
+    def of_part(part: int) -> Callable[[int], Iterator[dict[str, Any]]]:
+        def work(first: int) -> Iterator[dict[str, Any]]:
+            for case in range(first, 3):
+                if case == 1 and part == 0:
+                    os.write(write, b"x")
+                    os.read(other, 1)
+                    os.kill(os.getpid(), signal.SIGSEGV)
+                if case == 1:
+                    os.read(read, 1)
+                    os.write(end, b"x")
+                yield {"label": f"{part}.{case}"}
+
+        return work
+
+    parts = [case_by_case(3, of_part(part), in_a_minute) for part in range(2)]
+    labels = [answer and answer["label"] for answer, _ in in_turn(parts)]
+    assert labels == ["0.0", "1.0", None, "1.1", "0.2", "1.2"]
+    for number in (read, write, other, end):
+        os.close(number)
+
+
+def test_parts_that_nobody_wants_are_ended() -> None:
+    """Also when one part has no answer."""
+
+    def work(_: int) -> Iterator[dict[str, Any]]:
+        yield {"process": os.getpid()}
+        time.sleep(3600)
+
+    def none(_: int) -> Iterator[dict[str, Any]]:
+        return iter(())
+
+    found = [*in_turn([case_by_case(2, each, in_a_minute) for each in (work, none)])]
+    ((answer, _),) = found
+    assert answer is not None
+    with pytest.raises(ProcessLookupError):
+        os.kill(answer["process"], 0)

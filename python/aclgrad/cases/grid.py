@@ -368,24 +368,26 @@ def _standard(
                 if has_room(kinds, 1.0, exponent) and has_room(kinds[:1], 1.0, exponent):
                     scale = f"{name}-2^{exponent}"
                     yield dataclasses.replace(made, name=scale, exponent=exponent)
-    for shape in _several_tiles(kinds[0].numpy.itemsize, fast):
+    for shape, at_scales in _several_tiles(kinds[0].numpy.itemsize, fast):
         for case in one_shape(op, [row], shape, attrs, stem=stem, path=path):
             name = f"{label(row, rows)}-{'x'.join(map(str, shape))}-uniform"
             if name not in seen:
                 seen.add(name)
                 made = dataclasses.replace(case, name=name, guessed=True)
                 yield made
-                yield from made.at_scales() if not fast else ()
+                yield from made.at_scales() if at_scales else ()
 
 
-def _several_tiles(itemsize: int, fast: bool) -> Iterator[tuple[int, ...]]:
+def _several_tiles(itemsize: int, fast: bool) -> Iterator[tuple[tuple[int, ...], bool]]:
     """Shapes that give each core of the largest SoC in use two tiles where buffers are doubled, and
-    without ``fast`` more than UB holds.
+    without ``fast`` more than UB holds. Each comes with whether it is run at smaller scales too:
+    the last one has a third of all elements of the grid, and scales of data meet no tile of it
+    that they do not meet elsewhere.
     """
     cores, ub = 48, 196352
-    yield ((cores * ub // 4 * 5 // 4) // itemsize + 37,)
+    yield ((cores * ub // 4 * 5 // 4) // itemsize + 37,), not fast
     if not fast:
-        yield ((cores * ub * 17 // 16) // itemsize // 509, 509)
+        yield ((cores * ub * 17 // 16) // itemsize // 509, 509), False
 
 
 _PLAIN = ("uniform", "normal", "wide", "zero")

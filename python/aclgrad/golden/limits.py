@@ -86,19 +86,47 @@ def bound_of(tolerance: Tolerance, name: str) -> float | None:
     return tolerance.get(name)
 
 
-def row_scale(size: Float64) -> Float64:
-    """The largest of the neighbours of each element: of its row, of 2048 elements of a long row,
-    of 32 elements of several short rows.
+@dataclass(frozen=True)
+class Tiles:
+    """The largest number of each piece of neighbours: of a row, of 2048 elements of a long row, of
+    32 elements of several short rows.
     """
-    if size.size <= 1:
-        return size
+
+    most: Float64  # rows by pieces
+    shape: tuple[int, ...]
+    columns: int
+    width: int
+
+    def spread(self, values: Float64) -> Float64:
+        """One number per piece, for each element."""
+        rows, pieces = values.shape
+        whole = np.broadcast_to(values[:, :, None], (rows, pieces, self.width))
+        result: Float64 = whole.reshape(rows, -1)[:, : self.columns].reshape(self.shape)
+        return result
+
+    def at(self, flat: int) -> float:
+        """The number of the piece that an element is in."""
+        row, column = divmod(flat, self.columns)
+        return float(self.most[row, column // self.width])
+
+
+def tiles(size: Float64) -> Tiles:
+    """The pieces of neighbours that share a scale."""
     columns = size.shape[-1] if size.shape[-1] >= NEIGHBOURS else size.size
     pieces = -(-columns // (TILE if columns == size.shape[-1] else NEIGHBOURS))
     width = -(-columns // pieces)
     rows = size.reshape(-1, columns)
-    padded = np.zeros((rows.shape[0], pieces * width))
-    padded[:, :columns] = rows
-    tiles = padded.reshape(rows.shape[0], pieces, width)
-    most = np.broadcast_to(tiles.max(axis=2, keepdims=True), tiles.shape)
-    result: Float64 = most.reshape(rows.shape[0], -1)[:, :columns].reshape(size.shape)
-    return result
+    if columns != pieces * width:
+        padded = np.zeros((rows.shape[0], pieces * width))
+        padded[:, :columns] = rows
+        rows = padded
+    most = rows.reshape(rows.shape[0], pieces, width).max(axis=2)
+    return Tiles(most, size.shape, columns, width)
+
+
+def row_scale(size: Float64) -> Float64:
+    """The largest of the neighbours of each element: see `Tiles`."""
+    if size.size <= 1:
+        return size
+    found = tiles(size)
+    return found.spread(found.most)

@@ -12,8 +12,8 @@ The public mixed-tolerance standard is computed beside it and decides nothing.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -31,6 +31,7 @@ from aclgrad.golden.limits import (
     coarsest,
     round_to,
     row_scale,
+    tiles,
 )
 
 Array = NDArray[Any]
@@ -219,6 +220,11 @@ class _Rule:
         """The bound of the tolerance."""
         return bound_of(self.tolerance, self.dtypes[-1].name)
 
+    @cached_property
+    def bound(self) -> float:
+        """How many ULP of the scale are allowed."""
+        return self.coarse.bound if self.given is None else self.given
+
     def scale(self, golden: Float64, terms: Array | None) -> Float64:
         """The scale of each element."""
         with np.errstate(all="ignore"):
@@ -228,17 +234,38 @@ class _Rule:
             named = np.abs(terms.astype(np.float64, copy=False))
             return np.maximum(size, np.where(np.isfinite(named), named, 0.0))
 
+    def spacing(self, scale: Float64) -> Float64:
+        """One ULP of each scale."""
+        spacing = self.limits[0].ulp(scale)
+        for other in self.limits[1:]:
+            spacing = np.maximum(spacing, other.ulp(scale))
+        return spacing
+
+    def spacings(
+        self, golden: Float64, terms: Array | None
+    ) -> tuple[Float64, Callable[[int], float]]:
+        """One ULP of the scale of each element, flat, and the scale of an element. Neighbours that
+        share a scale share its ULP.
+        """
+        if terms is not None:
+            scale = self.scale(golden, terms).reshape(-1)
+            return self.spacing(scale), lambda flat: float(scale[flat])
+        size = np.abs(golden)
+        if not np.isfinite(size.max()):
+            size = np.where(np.isfinite(size), size, 0.0)
+        found = tiles(size)
+        found = replace(found, most=np.minimum(found.most, self.coarse.greatest))
+        return found.spread(self.spacing(found.most)).reshape(-1), found.at
+
     def errors(self, actual: Array, golden: Float64, scale: Float64, by_terms: bool) -> Errors:
         """Errors of a result, or of a piece of one."""
-        bound = self.coarse.bound if self.given is None else self.given
+        bound = self.bound
         rounded = round_to(golden, *self.dtypes)
         got = actual.astype(np.float64)
         with np.errstate(all="ignore"):
             exact = np.isfinite(golden)
             size = np.where(exact, np.abs(golden), 0.0)
-            spacing = self.limits[0].ulp(scale)
-            for other in self.limits[1:]:
-                spacing = np.maximum(spacing, other.ulp(scale))
+            spacing = self.spacing(scale)
             # Inf stands for the least number that is rounded to it: near there either is right.
             beyond = np.isinf(got) & exact
             near = np.where(beyond, np.copysign(np.maximum(self.edge, size), got), got)
@@ -248,7 +275,7 @@ class _Rule:
             matched = error <= bound * spacing
             finite = np.isfinite(rounded)
             special = ~matched & ((finite != np.isfinite(got)) | ~finite)
-            # What lies beside its place has no distance that means anything.
+            # A NaN or Inf in a wrong place has no distance that means anything.
             error = np.where(special, np.inf, error)
             close, far = _public(self.coarse, error, size)
         shown = np.where(finite, golden, rounded)
@@ -276,44 +303,55 @@ def _passing(
     stay in the processor's cache; None where something has to be told of the whole result.
     """
     rule = _rule(actual, computed_in, tolerance)
+    limits, bound = rule.coarse, rule.bound
     golden = golden.astype(np.float64, copy=False)
-    scales = rule.scale(golden, terms).reshape(-1)
-    got, want = actual.reshape(-1), golden.reshape(-1)
-    told, greatest, total, counted = False, 0.0, 0.0, 0
+    spacings, scale_at = rule.spacings(golden, terms)
+    told, greatest, total = False, 0.0, 0.0
     least, most = np.inf, -np.inf
     worst: list[tuple[float, int, Element]] = []
-    for begin in range(0, got.size, _PIECE):
+    for begin in range(0, actual.size, _PIECE):
         part = slice(begin, begin + _PIECE)
-        found = rule.errors(got[part], want[part], scales[part], terms is not None)
-        if found.wrong.any() or _public_verdict(found) is not True or not found.usable.all():
-            return None
-        if found.public_close is None or not found.public_close.all():
-            return None
-        told = told or _tells(found)
-        least, most = min(least, found.got.min()), max(most, found.got.max())
-        greatest = max(greatest, float(found.error.max()))
-        total += float(found.ulps.sum())
-        counted += found.got.size
-        if len(worst) < _WORST or found.ulps.max() > worst[-1][0]:
-            for flat in map(int, _greatest(found.ulps, _WORST)):
-                at = np.unravel_index(begin + flat, actual.shape)
-                worst.append((float(found.ulps[flat]), -begin - flat, _element(found, flat, at)))
+        got = actual.reshape(-1)[part].astype(np.float64)
+        want, spacing = golden.reshape(-1)[part], spacings[part]
+        with np.errstate(all="ignore"):
+            error, size = np.abs(got - want), np.abs(want)
+            ulps = error / spacing
+            farthest, largest = float(error.max()), float(ulps.max())
+            # NaN and Inf of either side end here.
+            if not (largest <= bound and float(size.max()) < rule.edge):
+                return None
+            if (error > limits.atol + limits.rtol * size).any():
+                return None
+            if farthest > limits.max_abs and _public(limits, error, size)[1].any():
+                return None
+        told = told or bool((np.abs(round_to(want, *rule.dtypes)) > spacing).any())
+        least, most = min(least, got.min()), max(most, got.max())
+        greatest = max(greatest, farthest)
+        total += float(ulps.sum())
+        if len(worst) < _WORST or largest > worst[-1][0]:
+            least_shown = worst[-1][0] if len(worst) == _WORST else -np.inf
+            above = np.flatnonzero(ulps > least_shown)
+            for flat in map(int, above[_greatest(ulps[above], _WORST)]):
+                where = tuple(map(int, np.unravel_index(begin + flat, actual.shape)))
+                shown = float(got[flat]), float(want[flat]), float(ulps[flat])
+                item = Element(where, *shown, scale_at(begin + flat))
+                worst.append((float(ulps[flat]), -begin - flat, item))
             worst = sorted(worst, key=lambda item: item[:2], reverse=True)[:_WORST]
     if least == most:
         return None
     return Report(
         passed=True,
-        total=counted,
-        matched=counted,
+        total=actual.size,
+        matched=actual.size,
         max_abs=greatest,
         max_ulp_of_scale=worst[0][0],
-        mean_ulp_of_scale=total / counted,
-        bound=found.bound,
+        mean_ulp_of_scale=total / actual.size,
+        bound=bound,
         special_mismatches=0,
-        notes=tuple(_notes(found, True, True, lambda flat: worst[0][2])),
+        notes=tuple(_tolerance_notes(bound, limits, rule.given is not None)),
         public_standard=True,
         vacuous=not told,
-        tolerance_given=found.tolerance_given,
+        tolerance_given=rule.given is not None,
         worst=tuple(item[2] for item in worst),
     )
 
@@ -467,14 +505,18 @@ def _public_verdict(found: Errors) -> bool | None:
     return enough and not found.public_far.any() and not found.special.any()
 
 
+def _tolerance_notes(bound: float, limits: Limits | None, given: bool) -> list[str]:
+    """What the caller allowed in place of the dtype's own bound."""
+    if not given:
+        return []
+    if limits is None:
+        return [f"tolerance given: {bound:g} units instead of none"]
+    return [f"tolerance given: {bound:g} ULP of the scale instead of {limits.bound:g}"]
+
+
 def _notes(found: Errors, passed: bool, public: bool | None, element: Any) -> list[str]:
     """What has to be known beside the verdict."""
-    notes = []
-    if found.tolerance_given and found.limits is not None:
-        own = found.limits.bound
-        notes.append(f"tolerance given: {found.bound:g} ULP of the scale instead of {own:g}")
-    elif found.tolerance_given:
-        notes.append(f"tolerance given: {found.bound:g} units instead of none")
+    notes = _tolerance_notes(found.bound, found.limits, found.tolerance_given)
     if public is None or public is passed:
         return notes
     if public:

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
+import fcntl
 import json
 import math
 import mmap
@@ -13,7 +15,7 @@ import select
 import signal
 import sys
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
@@ -53,6 +55,7 @@ def isolated(
     ``prints`` is shown or not.
     """
     read, write = os.pipe()
+    _widen(write)
     _flush()
     enter("")
     child = os.fork()
@@ -76,6 +79,12 @@ def isolated(
         ended = (CRASHED, f"it ended the process with status {os.WEXITSTATUS(status)}")
     if ended is not None:
         yield None, ended
+
+
+def _widen(pipe: int) -> None:
+    """Let a child go on while its parent waits for another one."""
+    with contextlib.suppress(OSError):  # the user has reached the limit of such memory
+        fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, 1 << 20)
 
 
 def _answers(read: int, child: int, deadline: float) -> Generator[Answered, None, Ended | None]:
@@ -110,7 +119,7 @@ def case_by_case(
     until: float = math.inf,
     *,
     prints: bool = False,
-) -> Iterator[Answered]:
+) -> Generator[Answered]:
     """What ``work(first)`` answers for each of ``count`` cases. Whatever ends a process ends the
     case that it was at, and ``until`` then another goes on behind it; ``deadline`` is that of a
     process for so many cases. A process without an answer is the last.
@@ -124,6 +133,22 @@ def case_by_case(
                 yield answered
         if done == first:
             return
+
+
+def in_turn(parts: Sequence[Generator[Answered]]) -> Generator[Answered]:
+    """One answer of each part after the other, until a part has none. The processes of all parts
+    run at the same time.
+    """
+    try:
+        while True:
+            for part in parts:
+                answered = next(part, None)
+                if answered is None:
+                    return
+                yield answered
+    finally:
+        for part in parts:
+            part.close()
 
 
 def _keep_memory() -> None:

@@ -10,7 +10,8 @@ import unicodedata
 
 def visible(text: str) -> str:
     r"""The text with ``\x1b`` and ``\u202e`` as they are written here; lines and tabs stay."""
-    if text.isprintable():
+    # Texts of many lines are the rule among findings.
+    if text.replace("\n", "").replace("\t", "").isprintable():
         return text
     text = text.replace("\r\n", "\n")
     return "".join(
