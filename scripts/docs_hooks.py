@@ -2,7 +2,7 @@
 """What the site needs beyond its pages, for mkdocs (``hooks`` of mkdocs.yml).
 
 Links to files outside of docs/ (sources, examples) work on a code host. The site shows their path,
-or links to ``repo_url`` where mkdocs.yml has one.
+or links to the repository if pyproject.toml has its address.
 """
 
 from __future__ import annotations
@@ -10,8 +10,18 @@ from __future__ import annotations
 import posixpath
 import re
 from typing import Any
+from urllib.parse import urlsplit
+
+import address
 
 _LINK = re.compile(r"(?<!!)\[([^\]]+)\]\(((?:\.\./)+[^)#\s]+|[\w./-]+\.yml)(#[^)\s]*)?\)")
+
+
+def on_config(config: Any) -> Any:
+    """Name the repository in the head of each page."""
+    if found := address.repository():
+        config.repo_url, config.repo_name = found, urlsplit(found).path.strip("/")
+    return config
 
 
 def on_page_markdown(markdown: str, *, page: Any, config: Any, **_: Any) -> str:

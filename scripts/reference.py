@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Pages of docs/reference that are derived: commands, result codes, the device API's coverage, what
-documents leave open, licences.
+documents leave open, licences; and the address of the repository in CITATION.cff.
 
 ``scripts/reference.py`` writes them. tests/null/test_site.py fails when one is out of date.
 """
@@ -15,6 +15,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+import address
 import licenses
 from typer.testing import CliRunner
 
@@ -249,8 +250,8 @@ PAGES = {
 def main() -> None:
     """Write what has changed."""
     argparse.ArgumentParser(description=__doc__).parse_args()
-    for name, made in PAGES.items():
-        path = DOCS / "reference" / name
+    derived = {DOCS / "reference" / name: made for name, made in PAGES.items()}
+    for path, made in {**derived, ROOT / "CITATION.cff": address.citation}.items():
         text = made()
         if not path.is_file() or path.read_text(encoding="utf-8") != text:
             path.parent.mkdir(exist_ok=True)

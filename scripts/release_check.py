@@ -14,6 +14,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import address
 import audit
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -65,20 +66,15 @@ def changelog(root: Path = ROOT) -> str:
 
 
 def one_address(root: Path = ROOT) -> str:
-    """Empty, or the places that lack the address of the repository or have another one."""
-    places = {
-        "pyproject.toml": r'^Repository = "(https://[^"]+)"',
-        "mkdocs.yml": r"^repo_url: (https://\S+)",
-        "CITATION.cff": r"^repository-code: \"?(https://[^\s\"]+)",
-    }
-    found = {}
-    for name, pattern in places.items():
-        match = re.search(pattern, (root / name).read_text(encoding="utf-8"), re.M)
-        found[name] = match[1] if match else "no address"
-    if len(set(found.values())) == 1 and "no address" not in found.values():
-        return ""
-    text = ", ".join(f"{name}: {address}" for name, address in found.items())
-    return f"{text}. Next: Repository below [project.urls], repo_url, repository-code"
+    """Empty, or what the address of the repository lacks."""
+    found = address.repository(root)
+    if not found:
+        return f"there is none. Next: {address.SETTING}, then scripts/reference.py"
+    if not re.fullmatch(r"https://[\w.-]+/[\w./-]+", found):
+        return f"got {found!r}, want https://HOST/OWNER/NAME. Next: {address.SETTING}"
+    if (root / "CITATION.cff").read_text(encoding="utf-8") != address.citation(root):
+        return f"CITATION.cff does not name {found}. Next: scripts/reference.py"
+    return ""
 
 
 def derived_pages() -> str:
@@ -120,7 +116,7 @@ STEPS: dict[str, Callable[[], str]] = {
     "Nothing is uncommitted": nothing_uncommitted,
     "One version everywhere": one_version,
     "CHANGELOG.md has it": changelog,
-    "One address everywhere": one_address,
+    "The repository has an address": one_address,
     "Derived pages are up to date": derived_pages,
     "No pin has a known vulnerability": advisories,
     "The site builds": site,

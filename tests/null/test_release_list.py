@@ -7,13 +7,17 @@ import re
 import shutil
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 
+import address  # noqa: E402
+import docs_hooks  # noqa: E402
 import release_check  # noqa: E402
 
 FILES = (
@@ -21,7 +25,6 @@ FILES = (
     "python/aclgrad/__init__.py",
     "CITATION.cff",
     "CHANGELOG.md",
-    "mkdocs.yml",
 )
 
 
@@ -46,18 +49,43 @@ def test_versions_agree(root: Path) -> None:
     assert "CITATION.cff: 9.9" in release_check.one_version(root)
 
 
-def test_addresses_agree(root: Path) -> None:
-    assert "mkdocs.yml: no address" in release_check.one_address(root)
-    for name, line in (
-        ("pyproject.toml", '[project.urls]\nRepository = "https://x.example/a"\n'),
-        ("mkdocs.yml", "repo_url: https://x.example/a\n"),
-        ("CITATION.cff", "repository-code: https://x.example/a\n"),
-    ):
-        assert release_check.one_address(root)
-        (root / name).write_text((root / name).read_text() + line)
-    assert not release_check.one_address(root)
-    (root / "CITATION.cff").write_text("repository-code: https://x.example/b\n")
-    assert "CITATION.cff: https://x.example/b" in release_check.one_address(root)
+def without_address(root: Path) -> Path:
+    """A tree's pyproject.toml, whether or not it has an address today."""
+    project = root / "pyproject.toml"
+    project.write_text(re.sub(r"\[project\.urls\]\n(?:.+\n)*", "", project.read_text()))
+    return project
+
+
+def test_a_tree_without_an_address_says_what_to_set(root: Path) -> None:
+    without_address(root)
+    assert not address.repository(root)
+    problem = release_check.one_address(root)
+    assert problem.startswith("there is none. Next: Repository = ") and "[project.urls]" in problem
+    assert "repository-code" not in address.citation(root)
+
+
+def test_the_address_is_one_setting(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """CITATION.cff is derived from pyproject.toml, and so is the site's head."""
+    project = without_address(root)
+    project.write_text(
+        f'{project.read_text()}\n[project.urls]\nRepository = "https://x.example/a/b/"\n'
+    )
+    assert "CITATION.cff does not name https://x.example/a/b." in release_check.one_address(root)
+    (root / "CITATION.cff").write_text(address.citation(root))
+    assert "\nrepository-code: https://x.example/a/b\n" in (root / "CITATION.cff").read_text()
+    assert not release_check.one_address(root) and address.citation(root).count("x.example") == 1
+
+    config = SimpleNamespace(repo_url=None, repo_name=None)
+    monkeypatch.setattr(address, "repository", partial(address.repository, root))
+    docs_hooks.on_config(config)
+    assert (config.repo_url, config.repo_name) == ("https://x.example/a/b", "a/b")
+    page = SimpleNamespace(file=SimpleNamespace(src_uri="tutorial/x.md"))
+    linked = docs_hooks.on_page_markdown("[y](../../op_host/y.h)", page=page, config=config)
+    assert linked == "[y](https://x.example/a/b/blob/main/op_host/y.h)"
+
+    project.write_text(project.read_text().replace("https://x.example/a/b/", "somewhere"))
+    monkeypatch.undo()
+    assert "got 'somewhere', want https://" in release_check.one_address(root)
 
 
 def test_changelog(root: Path) -> None:

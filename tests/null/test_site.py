@@ -45,6 +45,7 @@ def test_derived_pages_are_up_to_date() -> None:
     help of commands is typer's, in the words of the version that is locked.
     """
     reference = script("reference")
+    assert reference.address.citation() == (ROOT / "CITATION.cff").read_text()
     locked = re.findall(r"^typer==(\S+)", (ROOT / "requirements/locked.txt").read_text(), re.M)
     for name, made in reference.PAGES.items():
         if name == "commands.md" and importlib.metadata.version("typer") not in locked:
