@@ -75,7 +75,8 @@ def memory(rows: bool) -> None:
     cluster.need("pyarrow")
 
     def peak() -> float:
-        # Of this program alone; what getrusage says is that of whoever started it, too.
+        # The status is of this program alone; what getrusage says is that of whoever started it,
+        # too.
         status = Path("/proc/self/status").read_text("ascii")
         return int(status.partition("VmHWM:")[2].split()[0]) / 1024
 

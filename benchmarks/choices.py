@@ -108,7 +108,7 @@ class Gain:
 def judge(call: str, chosen: Times, other: Times) -> Gain | None:
     """Compare a choice with an alternative; None where nothing differs."""
     gains = [(other.us / chosen.us - 1, "")]
-    # Where the alternative's costs were not moved, the two are near.
+    # The two are near if the alternative's costs were not moved.
     for cost in sorted({*chosen.moved, *other.moved} if other.moved else ()):
         for which, word in enumerate(("halved", "doubled")):
             gains.append((other.at(cost, which) / chosen.at(cost, which) - 1, f"{cost} {word}"))

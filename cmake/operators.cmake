@@ -46,11 +46,11 @@ function(aclgrad_operator op)
     # Lines for the reports, which walk frame pointers to the call of an instruction. The instruction bodies live in libascendcl.so, so -O1 costs no speed.
     # -Wextra stands in front of its exceptions, because clang goes by the order.
     target_compile_options(${kernel} PRIVATE -O1 -gdwarf-4 -fno-omit-frame-pointer -fno-optimize-sibling-calls -fstack-clash-protection
-                           # Where variables are at each instruction is a third of a kernel's file, and no report asks.
+                           # No report asks where variables are at each instruction, which is a third of a kernel's file.
                            $<$<CXX_COMPILER_ID:GNU>:-fno-var-tracking>
                            -Wall -Wextra -Wno-unused-parameter -Wno-unknown-pragmas)
-    # What CANN's op compiler refuses before it compiles anything. Instrumented builds and those for other machines have the sources
-    # of the ordinary one.
+    # The front end refuses what CANN's op compiler refuses before it compiles anything. Instrumented builds and those for other machines
+    # have the sources of the ordinary one.
     if(NOT ACLGRAD_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
       string(REGEX REPLACE "([^;]+)" "-D\\1" words "${defines}")
       add_custom_command(TARGET ${kernel} PRE_LINK VERBATIM COMMAND ascc --front-end --npu-arch=dav-${npu_arch}
@@ -75,7 +75,7 @@ endfunction()
 
 include(${ACLGRAD_GEN}/operators.cmake)
 
-# What operators share, for those of others too: sources under aclgrad/ in the toolkit (docs/own_operator.md), and the host's part
+# Other people's operators get what these operators share: sources under aclgrad/ in the toolkit (docs/own_operator.md), and the host's part
 # built. The names of the folders here belong to whoever includes them, so they are aclgrad/ there.
 file(GLOB op_host_common CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/op_host/common/*.cpp)
 file(GLOB shared_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/op_host/common/* ${CMAKE_SOURCE_DIR}/op_kernel/common/*)

@@ -14,8 +14,7 @@ foreach(file IN LISTS asc_files)
   configure_file(${CMAKE_SOURCE_DIR}/cmake/package/${file} ${package_dir}/${file} COPYONLY)
 endforeach()
 
-# What stands in CANN's place for programs that read its environment: set_env.sh, the folders that they look for, and the
-# Python package that follows torch_npu.
+# Programs that read CANN's environment get set_env.sh, the folders that they look for, and the Python package that follows torch_npu.
 configure_file(${CMAKE_SOURCE_DIR}/cmake/package/set_env.sh ${ACLGRAD_TOOLKIT}/set_env.sh COPYONLY)
 foreach(part runtime compiler)
   file(CONFIGURE OUTPUT ${ACLGRAD_TOOLKIT}/${part}/version.info CONTENT "Version=${ACLGRAD_CANN_VERSION}\n")

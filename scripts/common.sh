@@ -72,7 +72,7 @@ set_up() {
   IFS=, read -ra extras <<<"$1"
   [[ -w $root ]] || fail "cannot write $root. Next: chmod u+w $root, or work in a copy"
   [[ ${ACLGRAD_NEWEST:-} != 1 ]] || kind=newest
-  # What is installed already is not compared with the lock.
+  # Packages that are installed already are not compared with the lock.
   if [[ ! -f $venv/.aclgrad-$kind ]] || ! "$venv/bin/python" -I -c '' 2>/dev/null; then
     make_venv
     : >"$venv/.aclgrad-$kind"

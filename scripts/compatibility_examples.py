@@ -62,7 +62,7 @@ EXAMPLES = (
     "06_compatibility_guide/scatter",
 )
 
-# What the findings of the checks come from, read in the sources of these examples.
+# The causes of the findings, read in the sources of these examples.
 EXPLAINED = {
     "create_vec_index": "All 8 blocks write the same bytes of the output: the kernel never asks for"
     " its block. The values are equal, so the result is right.",

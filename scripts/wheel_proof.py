@@ -19,7 +19,8 @@ from pathlib import Path
 
 from wheel_tools import ROOT, WheelError, compiler_of, run, say
 
-# What runs on both: every instruction, the five programs, of the operators' grid one case in GRID.
+# Both machines run every instruction, the five programs, and one case in GRID of the operators'
+# grid.
 TESTS = (
     "tests/sim/instructions",
     "tests/sim/libraries/test_seed_programs.py",

@@ -152,7 +152,7 @@ extern "C" __global__ __aicore__ void copy_out(GM_ADDR x, GM_ADDR, GM_ADDR, GM_A
   }
 }
 
-// What no board's time is known of: atomic additions to one place, or with a shift cores that wait for each other.
+// No board's time is known of these: atomic additions to one place, or with a shift cores that wait for each other.
 extern "C" __global__ __aicore__ void atomics(GM_ADDR x, GM_ADDR, GM_ADDR, GM_ADDR parameters) {
   const Parameters p = ParametersAt(parameters);
   const LocalTensor<float> from = Local<float>(0, p.tile);

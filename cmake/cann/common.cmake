@@ -56,7 +56,7 @@ file(GLOB common CONFIGURE_DEPENDS ${ACLGRAD_ROOT}/op_host/common/*.cpp)
 list(APPEND ACLGRAD_HOST_SOURCES ${common})
 file(GLOB ACLGRAD_HEADERS CONFIGURE_DEPENDS ${ACLGRAD_GEN}/include/aclnnop/*.h)
 
-# Where CANN's header names lie differs between its versions; what is not there is not named.
+# CANN's versions keep the header names in different folders. Only folders that exist are named.
 set(ACLGRAD_CANN_INCLUDES)
 foreach(folder include include/op_common include/op_common/op_host include/nnopbase include/aclnn include/external
         include/experiment include/experiment/metadef include/experiment/platform include/experiment/slog

@@ -62,7 +62,7 @@ function(ascendc_library target)
                         ASCENDC_FOLDER "${folder}" POSITION_INDEPENDENT_CODE ON)
   target_include_directories(${target} INTERFACE "${folder}/include" "${folder}/include/${target}")
   target_link_libraries(${target} PUBLIC aclgrad::ascendcl)
-  # What is said of the target after this call counts.
+  # The call is deferred, so that properties count that are set on the target after this.
   cmake_language(EVAL CODE "cmake_language(DEFER CALL _ascendc_compile [[${target}]])")
 endfunction()
 

@@ -178,8 +178,8 @@ class SharedAxisPlanner : private RowReducePlanner {
     Cut(parts > 0 ? parts : PartsBeyondUb());
   }
 
-  // Where cores cannot wait for each other, each takes the widest columns whose chunks all stay in UB, or whole repeats where
-  // even narrow columns do not.
+  // Each core takes columns of its own if cores cannot wait for each other: the widest columns whose chunks all stay in UB, or whole
+  // repeats if even narrow columns do not stay.
   void CutOwnColumns() {
     const int64_t whole = AlignUp(width_, blockLanes_);
     const int64_t least = Min(whole, kSplitColumnBytes / bytes_);

@@ -24,8 +24,7 @@ constexpr int64_t kPartLanes = 512;
 constexpr int64_t kMostParts = 48;
 // Rows of up to kShortRowLanes lanes are added up eight at a time, a block of each.
 constexpr uint32_t kShortRowLanes = 56;
-// Where a row of up to kShortTree multiples has an odd number of them, the middle one waits for the
-// next halving, which saves an instruction.
+// The middle multiple of a row with an odd number of them, up to kShortTree, waits for the next halving, which saves an instruction.
 constexpr uint32_t kShortTree = 32;
 // Rows of more than kHalvesApartLanes lanes are halved such that both halves start in different bank
 // groups.
@@ -103,7 +102,7 @@ constexpr int64_t kRounds = 6;
 constexpr int64_t kMostLate = 2;
 // Chunk buffers leave kSparedEvents event ids to others.
 constexpr int64_t kSparedEvents = 2;
-// Where not all chunks stay in UB, kAheadBuffers buffers keep loading.
+// kAheadBuffers buffers keep loading if not all chunks stay in UB.
 constexpr int64_t kAheadBuffers = 2;
 // Pieces are spread over all cores where that saves rounds: a tenth of them for rows of whole blocks, which keep GM busy when
 // a few cores are left over, and a quarter where cores wait for the sums of the round they are in.

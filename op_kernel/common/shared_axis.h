@@ -72,8 +72,8 @@ class Shared {
                t.pieces > 1);
   }
 
-  // Where UB holds two pieces or three, a round is written after the sums of the next one or two: no core stands still
-  // while sums are on their way.
+  // A round is written after the sums of the next one or two, if UB holds two pieces or three: no core stands still while sums are on their
+  // way.
   __aicore__ inline void Process() {
     for (int64_t round = 0; round < pieces_.rounds + t_.roundsLate; ++round) {
       const int64_t written = round - t_.roundsLate;

@@ -159,7 +159,7 @@ class ChunkBuffers {
       const int64_t index = again ? nextLoad_ - next_.chunks + next_.keptChunks : nextLoad_;
       const Chunk chunk = pieces_.ChunkOf(next_.unit, next_.chunk + index);
       LocalTensor<T> in = queue_.template AllocTensor<T>();
-      // Where f is g, the first pass of a chunk that is read again needs no y.
+      // The first pass of a chunk that is read again needs no y if f is g.
       if (!kSumOfG || again || index < next_.keptChunks) {
         Load(in, operands_.y_, chunk);
       }

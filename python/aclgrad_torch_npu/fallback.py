@@ -49,7 +49,7 @@ _MODES = ("warn", "silent", "error")
 _NOT_FOUND = re.compile(
     r"(aclnn\w+) or \1GetWorkspaceSize (?:not found|not in )"
     r"|OPS function error: (\w+), error code is 100024"
-    # What only its road to operator types says, which no aclnn function would have led to.
+    # Only torch_npu's way to operator types says this, and no aclnn function would have led there.
     r"|(can not cast format when output is input)"
     # torch_npu looks for one of several functions here, and takes the others for an old CANN.
     r"|(?:Get )?(aclnn\w+)? ?.*(?i:please (?:upgrade cann|update cann version))"
@@ -108,7 +108,7 @@ class Operator:
         if own and not self._composite and self._by_hand is None and not has_cpu_kernel(op):
             self._tries = True
 
-    # What only calls need: there are some 1,500 operators, of which a program calls a few.
+    # Only calls need these: there are some 1,500 operators, of which a program calls a few.
 
     @cached_property
     def _names(self) -> list[str]:

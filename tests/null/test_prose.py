@@ -40,6 +40,23 @@ LEFT_OUT = re.compile(
 FENCE = re.compile(r"^```.*?^```$|`[^`\n]+`", re.M | re.S)
 
 
+COMMENT = re.compile(r"^\s*(//+|#)(?: |$)(.*)")
+OPENING = re.compile(r"(?:of|whose|what|that|and|which|nor|where(?=[^,]*$))\b", re.I)
+"""How a comment opens whose subject comes late or never. "Where UB is full, ..." has one."""
+
+
+def openings(text: str) -> list[str]:
+    """Comments with a line of their own that do not open with their subject."""
+    found = []
+    before = ""
+    for number, line in enumerate(text.splitlines(), 1):
+        match = COMMENT.match(line)
+        if match and match[1] != before and OPENING.match(match[2]):
+            found.append(f"line {number}: {match[2][:60]}")
+        before = match[1] if match else ""
+    return found
+
+
 def tracked(*patterns: str) -> list[str]:
     done = subprocess.run(
         ["git", "ls-files", "-z", "--", *patterns], cwd=ROOT, capture_output=True, text=True
@@ -87,6 +104,23 @@ def test_page_is_plain(name: str) -> None:
     assert not unplain((ROOT / name).read_text("utf-8"))
 
 
+def test_comments_open_with_their_subject() -> None:
+    kinds = ("h", "cpp", "asc", "def", "inc", "py", "sh", "cmake", "j2", "toml")
+    rooms = ("simulator", "python", "op_kernel", "op_host", "scripts", "cmake", "benchmarks")
+    bad = {}
+    for name in tracked(*(f"{room}/*.{kind}" for room in rooms for kind in kinds)):
+        if hit := openings((ROOT / name).read_text("utf-8")):
+            bad[name] = hit
+    assert not bad, f"docs/style.md, rule 1: {bad}"
+
+
+def test_comments_of_scaffolds_fit_in_a_line() -> None:
+    """`render` would break a longer one in the middle of a sentence."""
+    for name in tracked("python/aclgrad/codegen/templates/new/*.j2"):
+        for line in (ROOT / name).read_text("utf-8").splitlines():
+            assert len(line) <= 100 or not line.lstrip().startswith("//"), f"{name}: {line}"
+
+
 def test_words_of_our_own_are_in_the_glossary() -> None:
     """Words that pages use in a sense of their own."""
     glossary = (ROOT / "docs/glossary.md").read_text("utf-8").lower()
@@ -101,4 +135,8 @@ def test_a_planted_sentence_is_seen() -> None:
     assert unplain("a\n\nThe folder that you stand in.\n") == [
         "line 3: 'you stand in': write 'the current directory'"
     ]
+    assert openings("x\n  // Of the default: its key.\n") == ["line 2: Of the default: its key."]
+    assert openings("# What a script cannot do\n") and openings("// Where elements lie.\n")
+    assert not openings("// The kernel writes\n// what it has.\n")
+    assert not openings("// Where UB is full, chunks wait.\nint of;  // of MIX kernels\n")
     assert not unplain("```\nthe folder you stand in\n```\n`mend`\n")

@@ -348,7 +348,7 @@ class Compiler:
         """
         merged = self.folder / "obj" / f"{name}.merged.o"
         own = merged.with_name(f"{name}.own.o")
-        # What may not be defined twice was found when they were linked the first time.
+        # The first link has found names that may not be defined twice.
         group = ("-r", "-nostdlib", "-Wl,--force-group-allocation", "-Wl,-z,muldefs")
         keep = ("--wildcard", f"--keep-global-symbol={visible or 'none at all'}")
         for output, command in (

@@ -480,7 +480,7 @@ class KernelBuilder(Compiler):
         ]
         plain = entries(text_of(source))
         chosen = next((plain[name] for name in wanted if name in plain), None)
-        # Of two definitions the preprocessor chooses one.
+        # The preprocessor chooses one of two definitions.
         if chosen is not None and chosen.extern_c and chosen.alone:
             return _Chosen(chosen)
         listing = self.folder / "gen" / f"{kernel.output.stem}.i"

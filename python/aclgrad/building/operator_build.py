@@ -97,7 +97,7 @@ class Builder(ApiBuilder):
                 f"{self.sources}: no OP_ADD in op_host, so nothing says what its inputs are. Next:"
                 f" aclgrad run {kernel} --inputs ... --outputs ..."
             )
-        # What an operator has inline is its own, whichever packages one process loads.
+        # Inline functions stay the operator's own, whichever packages one process loads.
         words = ["-DLOG_CPP", "-fno-strict-aliasing", *self.own_symbols, *self.host_words]
         words += _LOG_WORDS
         extra = [*words, *self._parsed("host", _HOST_HEADERS, words)]

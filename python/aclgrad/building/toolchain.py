@@ -142,7 +142,7 @@ class _Lookups:
             status = status_of(path)
         except OSError:
             status = None
-        # What came after the run had begun may not have been seen.
+        # The run may not have seen a file that came after it had begun.
         if status is None or not settled(status, self._since):
             self.absent.setdefault(head, set()).add(leaf)
 

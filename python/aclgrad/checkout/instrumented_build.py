@@ -73,7 +73,7 @@ def command_line(sanitizer: Sanitizer, command: Sequence[str]) -> list[str]:
         raise ToolkitError(
             f"{folder} is not built. Next: aclgrad build --sanitize {sanitizer.value}"
         )
-    # What is instrumented needs these from the start, and Python itself is not.
+    # Instrumented libraries need these from the start, and Python itself is not instrumented.
     preload = [_runtime(folder, name) for name in _LIBRARIES[sanitizer]]
     words = {
         "ACLGRAD_TOOLKIT": str(folder / "toolkit"),

@@ -526,7 +526,7 @@ class Settler:
             parts += case.values  # a place that is named twice is written twice
         if case.values and not parts:
             draws = [dataclasses.replace(case.recipe, values=values) for values in DRAWS]
-            # What is left unwritten may be what indices say, where callers fill the output before.
+            # Indices may leave parts of an output unwritten, if callers fill the output before.
             exactly = finding.kind == "output-unwritten"
             if not self._stays(case, draws, finding, exactly=exactly):
                 parts += case.values

@@ -157,7 +157,7 @@ def _work(  # noqa: C901
     for case in rest:
         if time.monotonic() > deadline:
             return
-        # Where the shapes of outputs are a guess, nobody knows how much of them is to be written.
+        # Nobody knows how much of an output is to be written if its shape is a guess.
         guessed = bool(case.outputs)
         device.set_option("partial_outputs", "*" if guessed else partial)
         started = time.monotonic()
@@ -207,7 +207,7 @@ def _work(  # noqa: C901
             answer["verdict"] = judge(op, case, result)
         answer["seconds"] = round(time.monotonic() - started, 2)
         yield answer
-        # What ended in an error while the kernel ran leaves the stream useless.
+        # The stream is useless after an error of a running kernel.
         if errors or (until in (CLEAN, TAKEN) and answer["status"] == CLEAN):
             return
 

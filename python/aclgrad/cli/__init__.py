@@ -55,7 +55,7 @@ is imported when its command is wanted: each brings much along.
 # Long ones that show no bar: their output is their own.
 _WITHOUT_BAR = {"run", "ut", "profile", "package", "doctor"}
 
-# What follows the program belongs to the program.
+# Words behind the program belong to the program.
 _SETTINGS = {"exec": {"allow_interspersed_args": False}}
 _HELP = {"help_option_names": ["-h", "--help"]}
 

@@ -67,7 +67,7 @@ def run(
     try:
         _run(request, output, console, open_device, compare, sweep)
     except ValueError as error:
-        # Of words that other commands take as well.
+        # The error is about words that other commands take as well.
         if "Next: " in str(error):
             raise
         raise ValueError(f"{error}. Next: aclgrad profile --help") from None

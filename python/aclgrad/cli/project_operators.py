@@ -100,7 +100,7 @@ class Project:
                 }
                 cases += made
         elif subject.golden is not None:
-            # What the checks look for does not depend on the scale of the data.
+            # The findings of checks do not depend on the scale of the data.
             cases = [case for case in _chosen(subject, asked) if asked.names or not case.exponent]
         elif asked.names:
             raise ValueError(

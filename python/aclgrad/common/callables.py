@@ -32,7 +32,7 @@ def make(
         item.name: item.default for item in parameters.values() if item.default is not item.empty
     }
 
-    # What follows so many values by position, where that is all that is needed.
+    # The defaults that follow so many values by position, if nothing else is needed.
     whole = {
         count: tuple(defaults[item] for item in names[count:])
         for count in range(places + 1)

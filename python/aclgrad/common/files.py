@@ -69,7 +69,7 @@ def placing(path: Path, what: str = "--output") -> Iterator[tuple[BinaryIO, Path
         with _handed_on(target) if target.direct else _replacing(target) as (file, part):
             yield file, part
     except OSError as error:
-        # Of the file that is written, or of none in particular: a full disk.
+        # The error is of the file that is written, or of none in particular: a full disk.
         if error.filename is not None and Path(os.fsdecode(error.filename)).parent != target.folder:
             raise
         kept = "" if target.direct else "; what was there is unchanged"

@@ -182,7 +182,7 @@ def prepare_common(headers: HeaderSet, folder: Path) -> None:
     """Links and generated headers that both sides of an installation have."""
     write_if_different(folder / "aclgrad_securec" / "securec.h", built_in.SECUREC)
     if headers.installed:
-        # What was copied as plain files has lost its links.
+        # A copy as plain files has lost its links.
         root = headers.devkit / "include"
         for name, target in (
             ("ascendc/host_api", "highlevel_api"),

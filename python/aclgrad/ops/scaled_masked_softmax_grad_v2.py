@@ -146,7 +146,7 @@ def _cases_of(spec: OpSpec, dtype: DType, fast: bool) -> Iterator[Case]:
 
 SPEC = OpSpec(
     op_type="ScaledMaskedSoftmaxGradV2",
-    # What PyTorch's NPU backend asks for on Atlas A2 and A3, by type and not by the aclnn function.
+    # PyTorch's NPU backend asks for this type on Atlas A2 and A3, and not for the aclnn function.
     further_types=("ScaledMaskedSoftmaxGrad",),
     api="aclnnScaledMaskedSoftmaxBackward",
     header="scaled_masked_softmax_backward",

@@ -91,7 +91,7 @@ parse_options() {
         [[ $toolkit == /* ]] || usage_error "--toolkit: want an absolute path."
         ;;
       --quiet) quiet=1 ;;
-      # What CANN's installers know and what is always so here.
+      # CANN's installers know this option, and here it is always so.
       --install-for-all) ;;
       -h | --help) choose help ;;
       *) usage_error "unknown option $1." ;;
@@ -516,7 +516,7 @@ remove_package() { # FOLDER NAME
   done
   if ((${#there[@]})); then
     while IFS= read -r line; do
-      # What cannot be read has no line.
+      # Files that cannot be read have no line.
       while [[ ${there[at]} != "${line#*  }" ]]; do ((++at)); done
       path=${there[at++]}
       [[ ${line%%  *} != "${sums[/$path]}" ]] || unchanged+=("$path")
@@ -550,7 +550,7 @@ drop_transaction() {
     case ${entry##*/} in
       journal | transaction) ;;
       old | aside | new)
-        # What was staged has no owner yet.
+        # A staged folder has no owner yet.
         if [[ -d $entry && ! -L $entry && ($staged == 0 || $entry != */new) ]]; then
           remove_package "$entry" "${name%.install}"
         else
@@ -726,7 +726,7 @@ plan_priority() { # add|remove NAME
 
 # --- Install ---
 
-# What is installed under the vendor's name: absent, or ours with its manifest loaded.
+# look_at_installed tells what is installed under the vendor's name: nothing, or a package of ours, whose manifest it loads.
 look_at_installed() {
   local others
   state=absent
@@ -810,7 +810,7 @@ absolute_libraries() {
 
 self_test() {
   local output status home=${toolkit:-${ASCEND_HOME_PATH:-}}
-  # Where nothing else names the toolkit, the folder of its operators does.
+  # The folder of CANN's operators names the toolkit if nothing else does.
   [[ -n $home || -n $install_path || -n ${ASCEND_CUSTOM_OPP_PATH:-} || -z ${ASCEND_OPP_PATH:-} ]] || home=$(dirname -- "$target")
   [[ -x $vendor_dir/bin/self_test ]] || {
     say "self-test skipped: $vendor_dir lies on a file system without execute permission"

@@ -49,7 +49,7 @@ def check_key(key: Path) -> None:
 
 def sign(file: Path, key: Path) -> Path:
     """Write FILE.sig, the signature of its SHA-256 by an RSA or EC key in PEM."""
-    # What the last one signed is something else.
+    # The last signature is of another file.
     signature = file.with_name(file.name + ".sig")
     with files.placing(signature, "--sign") as (_, part):
         # Its terminal stays, for the passphrase of a key.

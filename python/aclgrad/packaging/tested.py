@@ -226,8 +226,8 @@ def _defined_case(
         if best is None or not best.ran or not kept.is_file():
             why = first_reason(best.message) if best else "none fits its definition"
             errors = best.errors if best else []
-            # Of inputs that were made for it a finding may be the fault of the inputs, but never
-            # that its tiling decides what no launch can have.
+            # A finding may be the fault of made-up inputs. A tiling that decides what no launch can
+            # have is the operator's fault in any case.
             certain = [e for e in errors if golden is not None or e.kind in HOST_KINDS]
             if certain or golden is not None:
                 text = certain[0].text if certain else f"it takes none of its cases: {why}"
@@ -290,7 +290,7 @@ def _judged(
         outputs.items(), wanted(golden, op, case.inputs, case.attrs, result), strict=True
     ):
         rounded = array if exact is None else exact.astype(array.dtype)
-        # Of a hundred elements the rule lets one be further off; that one is held to this run.
+        # The rule lets one element of a hundred be further off; that one is held to this run.
         absolute, relative = tolerance(array, GOLDEN)
         close = np.isclose(_wide(array), _wide(rounded), relative, absolute, equal_nan=True)
         want[name] = np.where(close, rounded, array)

@@ -119,7 +119,7 @@ def _words(text: str, variables: dict[str, str]) -> list[str]:
 
     for _ in range(4):
         text = re.sub(r"\$\{(\w+)\}", value, text)
-    # What $<...> would be is known in a configured build only.
+    # Only a configured build knows what $<...> is.
     text = re.sub(r"\$<[^<>]*>", "", text)
     try:
         words = shlex.split(text)

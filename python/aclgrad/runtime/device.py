@@ -25,7 +25,7 @@ from aclgrad.spec.call import AttrValue, TensorDesc, row_major
 from aclgrad.spec.dtypes import DType
 from aclgrad.spec.op_spec import OpSpec
 
-# Of the simulator. soc is first: it decides how many cores there are to choose from.
+# Options of the simulator. soc is first: it decides how many cores there are to choose from.
 OPTIONS = (
     "soc",
     "mode",

@@ -110,7 +110,7 @@ def to_check(
     """
     if not shapes:
         chosen = choose(tuple(attrs), fast=fast, dtype=dtype, names=names, family=family)
-        # What the checks look for does not depend on the scale of the data.
+        # The findings of checks do not depend on the scale of the data.
         return [
             (spec, case, [])
             for spec, group in chosen.groups

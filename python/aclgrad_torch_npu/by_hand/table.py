@@ -55,7 +55,7 @@ def gradients(
 ) -> tuple[torch.Tensor, ...]:
     """Differentiate a function on the CPU, inside of a kernel, where PyTorch does not."""
     included = torch._C._dispatch_tls_local_include_set()
-    # Of what is excluded in a kernel, autocast has to stay excluded.
+    # Autocast stays excluded, as it is within a kernel.
     autograd = torch._C.DispatchKeySet(torch.DispatchKey.AutogradCPU)
     excluded = torch._C._dispatch_tls_local_exclude_set() - autograd
     with torch._C._ForceDispatchKeyGuard(included, excluded), torch.enable_grad():

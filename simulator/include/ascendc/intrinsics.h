@@ -52,7 +52,7 @@ inline void wait_flag(pipe_t from, pipe_t to, int32_t id) {
   aclsim::WaitFlagEvent(static_cast<uint8_t>(AscendC::detail::EventOf(from, to)), id);
   ACLSIM_KEEP_FRAME();
 }
-// Of the AI core, which its AIC and its AIVs share.
+// The numbers of the AI core, which its AIC and its AIVs share.
 inline int64_t get_block_idx() { return aclsim::AiCoreIdx(); }
 inline int64_t get_block_num() { return aclsim::BlockNum(); }
 inline int64_t get_subblockid() { return aclsim::SubBlockIdx(); }

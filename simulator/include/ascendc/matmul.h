@@ -419,7 +419,7 @@ class MatmulImpl {
     SetHF32TransMode(transMode == 1);
     isHf32_ = enableHF32;
   }
-  // What only other SoCs, callbacks or vector cores need.
+  // Only other SoCs, callbacks or vector cores need these.
   void SetLocalWorkspace(const LocalTensor<uint8_t>&) {}
   void SetUserDefInfo(const uint64_t) {}
   void SetSelfDefineData(const uint64_t) {}
@@ -517,7 +517,7 @@ class MatmulImpl {
   template <typename T>
   static constexpr uint32_t kWhole = std::max(detail::mm::kC0<T>, detail::mm::kRows);
 
-  // What the compiler knows goes before what comes at run time, which may be nothing.
+  // Constants of the compiler go before tiling data of run time, which may be nothing.
   void SetTiling(const TCubeTiling* tiling) {
     if (tiling != nullptr) {
       tiling_ = *tiling;
@@ -572,7 +572,7 @@ class MatmulImpl {
     CheckDouble("dbL0A", tiling_.dbL0A);
     CheckDouble("dbL0B", tiling_.dbL0B);
     CheckDouble("dbL0C", tiling_.dbL0C);
-    // What transposition moves are whole squares; a B whose MatmulType has a transpose may come without.
+    // Transposition moves whole squares; a B whose MatmulType has a transpose may come without.
     const uint32_t rowsM = UpTo(baseM, A::isTrans ? kSide<SrcA> : kRows);
     const uint32_t rowsN = UpTo(baseN, kSide<SrcB>);
     const uint32_t tileK = UpTo(baseK, kUnitK);

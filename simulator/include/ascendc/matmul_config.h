@@ -33,7 +33,7 @@ enum IterateMode : uint8_t {
 };
 enum class MatmulConfigMode { CONFIG_NORM, CONFIG_MDL, CONFIG_SPECIALMDL, CONFIG_IBSHARE };
 
-// Where a comment says so, the simulator's results or refusals depend on it; everything else changes speed alone.
+// The simulator's results or refusals depend on a field whose comment says so; all others change speed alone.
 struct MatmulConfig {
   bool doNorm = false;
   bool doBasicBlock = false;
@@ -89,7 +89,7 @@ struct MatmulConfig {
   bool enableRelu = false;  // negative results become 0
 };
 
-// What GetMMConfig takes, each part at most once.
+// GetMMConfig takes these, each part at most once.
 struct MatmulShapeParams {
   uint32_t singleCoreM, singleCoreN, singleCoreK, basicM, basicN, basicK;
 };
@@ -276,7 +276,7 @@ struct MatmulApiStaticTiling {
 
 namespace AscendC {
 
-// That of a config with parts and tiles (GetMMConfig with MatmulShapeParams): as many steps of K as L1 holds.
+// The tiling of a config with parts and tiles (GetMMConfig with MatmulShapeParams): as many steps of K as L1 holds.
 template <typename A, typename B, typename C, typename Bias>
 constexpr MatmulApiStaticTiling GetMatmulApiTiling(const MatmulConfig& mmCFG,
                                                    int32_t l1Size = 512 * 1024) {

@@ -16,7 +16,7 @@ constexpr int32_t AIV_TYPE = AIV;
 
 }  // namespace AscendC
 
-// Of the core that the source is compiled for. constexpr, as if ASCEND_IS_AIV { } wants it.
+// The kind of core that the source is compiled for. constexpr, as if ASCEND_IS_AIV { } wants it.
 #ifdef ACLSIM_FOR_CUBE
 constexpr int32_t g_coreType = AscendC::AIC;
 #else

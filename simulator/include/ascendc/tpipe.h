@@ -238,7 +238,7 @@ class TBufPool {
   uint8_t curBufSize_ = 0
 
 namespace detail {
-// What the high-level API keeps of a pipe, as long as its buffers are there.
+// The high-level API keeps this of a pipe, as long as its buffers are there.
 struct PipeParts {
   virtual ~PipeParts() = default;
 };

@@ -177,7 +177,7 @@
   X(uint32_t, param16)             \
   X(uint32_t, param17)
 
-// Of Matmul: how a product is cut for the cores, for L0 and for L1.
+// Matmul's fields: how a product is cut for the cores, for L0 and for L1.
 #define ACLSIM_CUBE_TILING(X) \
   X(int32_t, usedCoreNum)     \
   X(int32_t, M)               \

@@ -482,7 +482,7 @@ class Driver {
     return Execute(words);
   }
 
-  // What a launch of this kernel says of its cores.
+  // A launch of this kernel passes this on about its cores.
   static std::string CoresOf(const aclsim::KernelSource& kernel, const std::string& name) {
     if (!kernel.halves) {
       return "";
@@ -548,7 +548,7 @@ class Driver {
     return Execute({"objcopy", "--localize-symbols=" + own, both, output});
   }
 
-  // Of how a launch calls its kernel, which is a function of the simulator's headers.
+  // A launch calls its kernel through this function of the simulator's headers.
   static constexpr std::string_view kRun = "3RunE";
   static bool IsRun(std::string_view symbol) {
     return symbol.find("11BoundKernelI") != std::string_view::npos &&
@@ -722,7 +722,7 @@ class Driver {
       for (const std::string& key : kernel.keys) {
         keys += key + "\n";
       }
-      // Of a source that is compiled for both kinds of cores: what each key runs on.
+      // A source that is compiled for both kinds of cores also says what each key runs on.
       if (kernel.halves) {
         std::map<std::string, aclsim::KernelCores> types = kernel.types;
         const auto marked = kernel.kernels.find(command_.entry);

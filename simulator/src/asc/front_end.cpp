@@ -102,7 +102,7 @@ Types TypesOf(uint32_t npuArch) {
   }
 }
 
-// Of the types of split chips.
+// The types are those of split chips.
 std::optional<KernelCores> CoresOfType(std::string_view name) {
   static const std::map<std::string_view, KernelCores> kTypes = {
       {"KERNEL_TYPE_AIV_ONLY", {0, 1}},    {"KERNEL_TYPE_MIX_AIV_1_0", {0, 1}},

@@ -114,7 +114,7 @@ class Marks {
     }
     return each_.get();
   }
-  // And to write.
+  // Each lets its caller write, too.
   T* Each(size_t begin, size_t end) {
     static_assert(!kRising);
     Values(begin, end);
@@ -167,7 +167,7 @@ class Marks {
     return most;
   }
 
-  // And no less than `most`. [begin, end) lies in the group, or is empty.
+  // The result is no less than `most`. [begin, end) lies in the group, or is empty.
   T MaxOfPart(size_t group, size_t begin, size_t end, T most) const {
     if (begin >= end || most_[group] <= most) {
       return most;

@@ -43,7 +43,7 @@ inline LoadGm LoaderOf(const uint8_t* image, const uint8_t* own) {
   return image == own ? PlainLoad : LoadGmShadow;
 }
 
-// That an atomic operation which is on can work on what is copied.
+// An atomic operation that is on must be able to work on what is copied.
 void CheckAtomic(Core& core, uint64_t len, DType copied);
 
 }  // namespace aclsim

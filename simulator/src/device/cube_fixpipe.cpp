@@ -103,7 +103,7 @@ struct Converter {
   }
 };
 
-// Where elements lie: runs of them that follow each other in the destination.
+// Places of elements: runs of them that follow each other in the destination.
 struct Layout {
   FixpipeCtl ctl;
   uint64_t width;  // bytes of a result

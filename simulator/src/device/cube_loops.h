@@ -10,7 +10,7 @@ namespace aclsim {
 // How the bits of an operand are read.
 enum class CubeForm : uint8_t { kHalf, kBf16, kFloat, kHf32, kHf32TowardZero, kInt8, kInt4 };
 
-// Where the numbers of a product lie, in elements. A is as in L0A: a fractal has 16 rows of k0 numbers. B and C are panels of 16 columns, one
+// Places of a product's numbers, in elements. A is as in L0A: a fractal has 16 rows of k0 numbers. B and C are panels of 16 columns, one
 // row of 16 behind the other.
 struct CubeProduct {
   size_t m, k, k0;

@@ -17,7 +17,7 @@ constexpr uint64_t kOrderedFractals =
     10;  // results from which on hardware orders one Mmad behind another
 constexpr uint64_t kMostSize = 4095;
 
-// Where elements lie, in bytes from the operand's first one.
+// Places of elements, in bytes from the operand's first one.
 struct MmadShape {
   uint64_t m, n, k;
   uint8_t bits;
@@ -58,7 +58,7 @@ struct MmadShape {
   uint64_t InStep(uint64_t step) const { return std::min(k0, k - step * k0); }
 };
 
-// What C begins with.
+// The contents that C begins with.
 enum class Initial : uint8_t { kZero, kTable, kOld };
 
 struct MmadPlaces {
@@ -81,7 +81,7 @@ CubeForm FormOf(DType dtype, uint8_t bits, const CubeRegisters& registers) {
   }
 }
 
-// What C begins with is put into its `columns` columns, 16 behind each other for each row.
+// Begin fills the `columns` columns of C, 16 behind each other for each row.
 template <typename T>
 void Begin(T* c, const T* old, const T* table, uint64_t rows, uint64_t columns, Initial initial) {
   for (uint64_t m = 0; m < rows; ++m) {

@@ -156,7 +156,7 @@ void IssueFurther(Core& core, const LaneSet& lanes, const OperandWalk& d, const 
       });
 }
 
-// And, Or: a bit that one operand decides alone, by a 0 or by a 1, is defined whatever the other one has.
+// IssueLogic is And or Or: a bit that one operand decides alone, by a 0 or by a 1, is defined whatever the other one has.
 void IssueLogic(Core& core, bool conjunction, const LaneSet& lanes, const OperandWalk& d,
                 const OperandWalk& a, const OperandWalk& b, const LaneCall& call) {
   const auto undefined = [=, base = core.ub](uint8_t* image) {

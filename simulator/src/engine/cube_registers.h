@@ -50,7 +50,7 @@ using UnitTiles = std::vector<UnitTile>;
 // Around an Mmad with unitFlag 2 or 3 on [begin, begin + bytes), or a Fixpipe with unitFlag 3: what waits before it, what it sets.
 void AwaitUnitFlag(Core& core, bool mmad, uint64_t begin, uint64_t bytes);
 void PassUnitFlag(Core& core, bool mmad, uint64_t begin, uint64_t bytes);
-// That each flip was taken.
+// Every flip must have been taken.
 void CheckUnitFlags(Core& core);
 
 }  // namespace aclsim

@@ -47,7 +47,7 @@ class Image {
     return Space::kUb;
   }
   bool Has(Space space) const { return At(space).end > At(space).begin; }
-  // What the race check follows ends here.
+  // The race check follows bytes up to here.
   uint64_t Tracked() const { return tracked_; }
   uint64_t Beyond() const { return beyond_; }
   uint64_t Bytes() const { return end_; }

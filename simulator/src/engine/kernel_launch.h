@@ -85,7 +85,7 @@ struct KernelLaunch {
 // Finds out of the library that holds a kernel's entry which cores the kernel runs on, and where its AICs' half is. False with the
 // reason in *why.
 bool FindHalves(KernelLaunch* launch, std::string* why);
-// What the AICs' half of its library has in place of a function; null: nothing.
+// The function's place in the AICs' half of its library; null if it has none.
 const void* CubeHalfOf(const void* function);
 
 // Traffic and instruction counts of one launch; zero in fast mode except for blockDim.

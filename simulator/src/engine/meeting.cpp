@@ -396,7 +396,7 @@ void Meeting::SetFlag(Core& core, uint8_t mode, uint16_t flag) {
   }
 }
 
-// What the cores of its AI core knew when they raised its counter.
+// The core learns what the cores of its AI core knew when they raised its counter.
 void Meeting::Learn(const Core& core, uint32_t senders, size_t flag, uint32_t number) {
   for (const uint32_t other : Senders(senders)) {
     const std::vector<Knowledge>& told = knownAtSet_[other][ModeOf(senders)][flag];

@@ -156,7 +156,7 @@ class Meeting {
   void ForEachSender(uint32_t senders, Do&& act) const;
   std::vector<uint32_t> Senders(uint32_t senders) const;
   std::vector<uint32_t> Receivers(uint32_t senders) const;
-  // Of one core's counters.
+  // These are about one core's counters.
   std::vector<uint32_t> SendersFor(uint32_t core) const;
   static uint8_t ModeOf(uint32_t senders);
   // How often they have raised it.
@@ -178,7 +178,7 @@ class Meeting {
   std::vector<std::array<Counts, kModes>> sets_, taken_;  // by core; taken_: of waits
   std::vector<Counts> waits_;                             // by core
   std::vector<std::array<std::vector<void*>, kFlags>> setStacks_;  // of MIX kernels, by core
-  // Of MIX kernels, by core: waits of the cores of its AI core that it knows of; and for each of its sets what it knew then.
+  // MIX kernels alone, by core: waits of the cores of its AI core that it knows of; and for each of its sets what it knew then.
   using Knowledge = std::vector<Counts>;
   std::vector<Knowledge> known_;
   std::vector<std::array<std::array<std::vector<Knowledge>, kFlags>, kModes>> knownAtSet_;

@@ -36,15 +36,15 @@ void OrderPipes(Core& core, SyncEvent event);
 void OrderPipes(Core& core, SyncEvent::Kind kind, Pipe from, Pipe to, uint32_t flag);
 // A flag of this event, or of any, that was set while it was set: where something comes of it, such as a wait that cannot pass.
 void ReportSetTwice(Core& core, std::optional<uint8_t> event);
-// That no flag is left set when the kernel ends.
+// No flag may be left set when the kernel ends.
 void CheckFlagsDown(Core& core);
 // Ids of AllocEventID that the kernel has kept.
 void CheckEventsReleased(Core& core, uint32_t pipe);
 // GmScalar, but for what a read gives: that is what the kernel finds there.
 uint8_t* ReachGmScalar(const void* addr, uint64_t offsetBytes, uint32_t bytes, ScalarUse use);
-// That atomic copies and the mask are as the kernel found them.
+// Atomic copies and the mask must be as the kernel found them.
 void CheckModesOff(Core& core);
-// That a TILING_KEY_IS has matched, after the kernel's last instruction.
+// A TILING_KEY_IS must have matched; asked after the kernel's last instruction.
 void CheckTilingKey(const Core& core, const char* last);
 
 }  // namespace aclsim

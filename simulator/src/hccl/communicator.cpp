@@ -18,7 +18,7 @@ using Ull = unsigned long long;
 
 // A rank that nothing comes to looks this often whether the others are alive.
 constexpr auto kPoll = std::chrono::milliseconds(50);
-// What goes through a ring at once, so that both ends are busy.
+// A step is what goes through a ring at once, so that both ends are busy.
 constexpr uint64_t kStep = SharedMemory::kRing / 4;
 
 bool SameCall(const HcclCall& a, const HcclCall& b) {
@@ -184,7 +184,7 @@ bool Communicator::Advance(Part& part, std::string* mismatch) {
 
 TaskResult Communicator::Exchange(std::vector<Part>* parts) {
   const auto end = Clock::now() + timeout_;
-  // What an exchange that failed has left in the rings is of no use to the next.
+  // The next exchange has no use for what a failed one has left in the rings.
   if (const std::string failure = memory_->Failure(); !failure.empty()) {
     return {ACL_ERROR_RT_INTERNAL_ERROR, failure};
   }
@@ -228,7 +228,7 @@ TaskResult Communicator::Exchange(std::vector<Part>* parts) {
     }
     for (const Part& part : *parts) {
       const std::string missing = part.over ? "" : memory_->Missing(part.peer);
-      // What it did last may have come in between.
+      // The rank's last step may have come in between.
       if (!missing.empty() && memory_->Rings(rank_) == known) {
         return Fail(Format("%s (HCCL_E_REMOTE): %s, and rank %u of %s waits for it", what_.c_str(),
                            missing.c_str(), rank_, name_.c_str()));

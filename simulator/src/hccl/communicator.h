@@ -88,13 +88,13 @@ class Communicator {
   uint64_t turn_ = 1;        // runs now, or is next
   std::set<uint64_t> over_;  // turns after it that are over
 
-  // What runs in turn has these for itself.
+  // Calls that run in turn have these for themselves.
   std::vector<uint64_t> begun_;  // messages to each rank, then from each
   std::string what_;
   const Stream* stream_ = nullptr;
 };
 
-// What two ranks call, as an error names it.
+// An error names by this what two ranks call.
 std::string HcclCallText(const HcclCall& call);
 
 }  // namespace aclsim

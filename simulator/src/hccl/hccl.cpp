@@ -230,7 +230,7 @@ TaskResult CopyOnDevice(const void* to, const void* from, uint64_t bytes) {
   return {};
 }
 
-// What every collective sends and receives: to and from each rank, also where that is nothing, so that the calls are compared.
+// Every collective sends to and receives from each rank, also where that is nothing, so that the calls are compared.
 struct Share {
   const void* memory = nullptr;
   uint64_t bytes = 0;
@@ -377,7 +377,7 @@ int32_t CheckRanks(const Api& api, const char* argument, uint32_t ranks) {
              : 0;
 }
 
-// Of ranks that are all there.
+// All ranks are there when this is asked.
 bool SomeShareDevice(const SharedMemory& memory, uint32_t ranks) {
   uint32_t other = 0;
   for (uint32_t rank = 0; rank < ranks; ++rank) {

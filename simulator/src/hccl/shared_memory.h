@@ -13,7 +13,7 @@
 
 namespace aclsim {
 
-// What a message belongs to; both ends must say the same.
+// A message belongs to a call; both ends must say the same.
 struct HcclCall {
   uint32_t function = 0;
   uint32_t type = 0;

@@ -157,7 +157,7 @@ def main(argv: list[str]) -> int:
     for name, functions in headers.items():
         text = templates.get_template("header.h.j2").render(name=name, functions=functions)
         target = folder / f"aclnn_{name}.h"
-        # What includes it is not built again for nothing.
+        # An unchanged header keeps its time, so that nothing that includes it is built again.
         if not target.is_file() or target.read_text(encoding="utf-8") != text:
             target.write_text(text, encoding="utf-8")
     return 0

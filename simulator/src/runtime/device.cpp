@@ -297,7 +297,7 @@ aclError aclrtGetHardwareSyncAddr(void** addr) {
   return Enter(__func__, [&](const Api& api) { return aclsim::HardwareSyncAddress(api, addr); });
 }
 
-// Of the runtime below ACL.
+// The rt functions are of the runtime below ACL.
 ACL_FUNC_VISIBILITY int32_t rtGetC2cCtrlAddr(uint64_t* addr, uint32_t* len) {
   return Enter(__func__, [&](const Api& api) -> int32_t {
     ACLSIM_RETURN_IF_ERROR(api.NotNull(addr, "addr"));

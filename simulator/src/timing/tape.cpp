@@ -420,7 +420,7 @@ void TapeObserver::AddScalar(const Record& record) {
       static_cast<float>(cycles);
 }
 
-// Whose results the last step takes, and what it leaves for others.
+// NoteSources tells whose results the last step takes, and what it leaves for others.
 void TapeObserver::NoteSources(const Record& record, bool sums, Step* step) {
   const bool cast = std::strcmp(record.name, "Cast") == 0;
   const std::span accesses(record.access.data(), static_cast<size_t>(record.accessCount));

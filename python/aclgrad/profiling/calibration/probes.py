@@ -420,7 +420,7 @@ def _copy_timings(cores: int, l2_bytes: int) -> dict[str, Timing]:
         at = next(i for i, ratio in enumerate(again) if ratio > middle)
         return float(np.sqrt(sizes[at] * sizes[max(at - 1, 0)]))
 
-    # Of a bit more than L2 holds the oldest lines are the next that are wanted.
+    # The oldest lines are the next that are wanted, if data are a bit larger than L2.
     timings["l2-order"] = _ratio(*reversed(scans[11]))
     timings["l2-size"] = Timing(tuple(one for pair in scans for one in pair), knee, heavy=True)
     return timings

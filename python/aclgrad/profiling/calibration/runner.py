@@ -226,7 +226,7 @@ class Model:
             path.write_text(json.dumps({"overlay": overlay.as_json()}))
             environment = {**self.environment, "ACLGRAD_CALIBRATION": str(path)}
             answers = _process(self.program, 0, launches, -1, environment, 10 * SECONDS)
-        # What the model says of events and of msprof's durations is the same.
+        # The model does not tell events from msprof's durations.
         answers = {name: replace(one, durations=one.times) for name, one in answers.items()}
         failed = next(((name, one) for name, one in answers.items() if one.error), None)
         if failed:

@@ -110,7 +110,7 @@ def core_bars(item: Profiled) -> str:
     times = [core["cycles"] / mhz for core in kernel["cores"]]
     mean, most = sum(times) / len(times), max(times) or 1.0
     times += [0.0] * (cores_there(kernel) - len(times))
-    # Of the ends, those whose labels the mean's leaves room for.
+    # The ends whose labels fit beside the mean's.
     ends = [end for end in (0.0, most) if abs(end - mean) > most / 8]
     plot = charts.Plot(
         "Bar", "Time of each core; the line is their mean", SIZE[0], 300, x_title="core",

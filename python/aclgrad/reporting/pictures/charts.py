@@ -12,7 +12,7 @@ from typing import Any
 from xml.etree.ElementTree import Element
 
 FONT = 14  # pixels, of the page's style too
-# What pygal's own style and script read, which pages do without.
+# pygal's own style and script read these, and pages do without them.
 _UNUSED = ("script", "style", "defs", "desc")
 _UNUSED_CLASSES = ("background", "plot tooltip-overlay")
 _DIGITS = re.compile(r"(\d+\.\d)\d+")

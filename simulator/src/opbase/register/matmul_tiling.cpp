@@ -101,7 +101,7 @@ struct MatmulApiTilingBase::Base {
   int32_t db = 1;   // of L0A and L0B
   int32_t dbC = 1;  // of L0C
 };
-// What L1 holds of either operand, in steps of K.
+// Depth is what L1 holds of either operand, in steps of K.
 struct MatmulApiTilingBase::Depth {
   int32_t stepA = 1, stepB = 1;
   int32_t dbA = 1, dbB = 1;
@@ -252,7 +252,7 @@ int32_t MatmulApiTilingBase::SetDoubleBuffer(bool a, bool b, bool, bool, bool, b
   doubles_ = a && b;
   return 0;
 }
-// What a config changes is how a product is made, which is none of the sizes.
+// A config changes how a product is made, and none of the sizes.
 void MatmulApiTilingBase::SetMatmulConfigParams(int32_t, bool, ScheduleType,
                                                 MatrixTraverse traverseIn, bool) {
   SetTraverse(traverseIn);
@@ -412,7 +412,7 @@ double MatmulApiTilingBase::CyclesOf(const Base& base, const Depth& depth) const
       tilesM * tilesN * steps * kHead;
   const double out = m * n * kSumBytes / kOut;
   const double slowest = std::max({mte2, mte1, products, out});
-  // What does not overlap: the first copies, and the way out of L0C where it has one tile only.
+  // The first copies do not overlap, nor does the way out of L0C if it has one tile only.
   const double first = (base.m + base.n) * static_cast<double>(base.k) * width / kFromGm;
   return slowest + first + (base.dbC == 1 ? out : out / (tilesM * tilesN)) +
          0.05 * (mte2 + mte1 + products);
@@ -576,7 +576,7 @@ bool MultiCoreMatmulTiling::SplitCores(const Extents& shape) {
                               0.5 * (rows + columns) * depth / kIn + rows * columns / kOut;
         if (cycles >= best) continue;
         best = cycles;
-        // Where the caller fixes parts and has fewer cores than parts, each core takes several.
+        // Each core takes several parts if the caller fixes the parts and has fewer cores than parts.
         tiling_.usedCoreNum = Narrow(std::min<int64_t>(used, cores_));
         tiling_.singleCoreM = Narrow(partM);
         tiling_.singleCoreN = Narrow(partN);

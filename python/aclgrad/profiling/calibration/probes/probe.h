@@ -40,7 +40,7 @@ class Ticks {
     }
   }
 
-  // What the scalar pipe has done by now is all that counts.
+  // The mark counts only what the scalar pipe has done by now.
   __aicore__ inline void Mark() {
     if (counts_) {
       end_ = Counter();

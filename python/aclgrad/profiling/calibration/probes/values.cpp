@@ -13,7 +13,7 @@ constexpr uint32_t kOutBytes = kCount * 4;
 constexpr uint32_t kTableBytes = kCount * 4;
 constexpr uint32_t kScratchBytes = 32768;
 
-// What the comparison register holds, of one repeat whose mask leaves lanes out.
+// The comparison register's contents, for one repeat whose mask leaves lanes out.
 template <typename T>
 __aicore__ inline void ComparedByRegister(const LocalTensor<T>& d, const LocalTensor<T>& a,
                                           const LocalTensor<T>& b, uint64_t mask[2]) {
