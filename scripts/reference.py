@@ -46,8 +46,8 @@ def commands() -> str:
     """Each command with its own help."""
     parts = [
         f"# Commands\n\n{_HEAD}",
-        "What `--help` of each command prints. Commands on operators take the name of one of the\n"
-        "five operators, or the path of any project.\n",
+        "This page shows what each command prints for `--help`. Commands on operators\n"
+        "take the name of one of the five operators, or the path of any project.\n",
         _table(
             ("command", "does"),
             {f"[`{n}`](#aclgrad-{n})": d for n, (_, d) in cli.COMMANDS.items()},
@@ -102,9 +102,9 @@ def instructions() -> str:
                 rows[name] = " | compiles; used by public kernels | "
     lines = [
         f"# Device API\n\n{_HEAD}",
-        "Names of Ascend C that the simulator has: those with a row in\n"
-        "[What each call does](calls.md), and others that public kernels use. A\n"
-        "name that the simulator does not have is a compile error.\n",
+        "This page lists the names of Ascend C that the simulator has: those with a row in\n"
+        "[What each call does](calls.md), and others that public kernels use. A name that the\n"
+        "simulator does not have is a compile error.\n",
         '<div class="filter" data-table="names"></div>\n',
         "| name | where | dtypes, or what is modelled | result, or what is not modelled |",
         "|---|---|---|---|",
@@ -147,10 +147,11 @@ def unknowns() -> str:
     register = json.loads((ROOT / "simulator/src/unknowns.json").read_text(encoding="utf-8"))
     parts = [
         f"# Open hardware questions\n\n{_HEAD}",
-        "The documents leave some things open, and no board has run these kernels. Each choice\n"
-        "of the simulator and each cost of its timing model is a row here: what it rests on, the\n"
-        "probe that asks a board for it ([`aclgrad calibrate`](../calibration.md)), and what\n"
-        "depends on it. A row without a probe stays open, and says why there is none.\n\n"
+        "The documents leave some things open, and no board has run these kernels. This\n"
+        "page lists each choice of the simulator and each cost of its timing model. A row\n"
+        "has the evidence, the probe that asks a board ([`aclgrad\n"
+        "calibrate`](../calibration.md)), and what depends on the answer. A row without a\n"
+        "probe stays open, and says why there is none.\n\n"
         "## Choices\n",
         "| choice | API | what the simulator does | it could also | evidence | probe | depends |",
         "|---|---|---|---|---|---|---|",
@@ -176,7 +177,8 @@ def unknowns() -> str:
         parts.append(f"- `{name}` ({fields}): {row['unasked']}")
     parts += [
         "\n## Constants of the model\n\n"
-        "A board shows whether they hold. Nothing takes another one over.\n",
+        "A board can show whether these hold. `aclgrad calibrate` reports a difference\n"
+        "and changes nothing.\n",
         "| constant | value | what | evidence | probe | depends |",
         "|---|---|---|---|---|---|",
     ]
@@ -199,11 +201,11 @@ def restrictions() -> str:
     checked = sum("finds" in rule for rule in rules)
     parts = [
         f"# Rules of the documents\n\n{_HEAD}",
-        f"Restrictions that the public pages of the device API state for Atlas A2 and A3, the\n"
-        f"inference series and the training series: {checked} of {len(rules)} are checked. A row\n"
-        "names the page below `docs/zh/api/SIMD-API` of asc-devkit, the kind of the\n"
-        "[finding](findings.md), and a test that has seen it; or it says why there is no check.\n"
-        "The list is kept by hand in `simulator/src/restrictions.toml`.",
+        "The public pages of the device API state restrictions for Atlas A2 and A3, the\n"
+        f"inference series and the training series. {checked} of {len(rules)} are checked.\n"
+        "A row names the page below `docs/zh/api/SIMD-API` of asc-devkit, the kind of the\n"
+        "[finding](findings.md) and a test that sees it, or it says why there is no\n"
+        "check. The list is kept by hand in `simulator/src/restrictions.toml`.",
     ]
     for family, rows in families.items():
         parts.append(f"\n## {family}\n\n| stated | page | checked | tested |\n|---|---|---|---|")
@@ -226,9 +228,11 @@ def _table(heads: tuple[str, ...], rows: Mapping[str, str]) -> str:
 def kinds() -> str:
     """Each kind of finding in a line."""
     parts = [
-        "# Kinds of findings in a line\n\n<!-- Written by scripts/reference.py. -->\n\n"
-        "Each kind with what it means. [Findings](findings.md) has a kernel with each, its\n"
-        "report and the fix. `aclgrad explain KIND` prints the same."
+        "# Kinds of findings in a line\n\n"
+        "<!-- Written by scripts/reference.py. -->\n\n"
+        "This page lists each kind of finding with its meaning. [Findings](findings.md)\n"
+        "has a kernel with each of them, the report and the fix. `aclgrad explain KIND`\n"
+        "prints the same."
     ]
     for group in dict.fromkeys(kind.group for kind in KINDS.values()):
         rows = {f"`{k.name}`": k.title for k in KINDS.values() if k.group == group}

@@ -71,20 +71,20 @@ def page(rows: Iterable[Mapping[str, Any]], command: str) -> str:
     lines = [
         "# How strict the checks are",
         "",
-        "Faults are planted in operators, one at a time, and the commands that the documentation",
-        "recommends are run. The tables say what they showed. Written by:",
+        "A campaign plants faults in operators, one at a time, and runs the commands that the",
+        "documentation recommends. The tables count what these commands showed. To write this page:",
         "",
         "```",
         command,
         "```",
         "",
         "* **named**: an error at most two lines from the planted line, in the planted loop, or at",
-        "  a line that uses the same tensor, queue, event (its id or its HardEvent) or field or is",
-        "  indexed by a wrong index;",
-        "  of a program also wrong numbers with the hint of an unwritten output at such a line;",
+        "  a line that uses the same tensor, queue, event (its id or its HardEvent) or field, or the",
+        "  wrong index; for a program also wrong numbers with the hint of an unwritten output at such",
+        "  a line;",
         "* **elsewhere**: an error at another place;",
         "* **numbers**: no error but wrong results, or results that depend on when the pipes run;",
-        "* **warned**: a warning, which does not fail: it rests on inputs that `check` invented;",
+        "* **warned**: a warning, which fails nothing, because `check` invented the inputs;",
         "* **nothing**: no sign;",
         "* **no effect**: the fault changes nothing; `tests/mutation/judged.toml` says why.",
         "",
@@ -92,9 +92,9 @@ def page(rows: Iterable[Mapping[str, Any]], command: str) -> str:
         + ", ".join(f"{_share(total[sign], effective)} are {said}" for sign, said in _SAID.items())
         + ".",
         "",
-        "A wrong index (`core-offset`, `core-next`, `loop-short`) shows as the part of an output",
-        "that two cores write, or none: the finding is at the access, not where the index is made.",
-        "What a dropped copy should have brought shows where it is read.",
+        "A wrong index (`core-offset`, `core-next`, `loop-short`) leaves a part of an output that two",
+        "cores write, or that no core writes. The finding is at the access, not at the line that",
+        "computes the index. A dropped copy is found where its data are read.",
         "",
         "## By kind",
         "",
@@ -107,11 +107,17 @@ def page(rows: Iterable[Mapping[str, Any]], command: str) -> str:
             mark = (
                 ""
                 if each.visible
-                else " (in bounds and in order: numbers are all that can show it)"
+                else " (only numbers can show it: all accesses are in bounds and in order)"
             )
             cells = " | ".join(str(found[sign] or "") for sign in (*SIGNS, _NO_EFFECT))
             lines.append(f"| `{each.name}` | {each.means}{mark} | {cells} |")
-    lines += ["", "## By operator", "", "Without the kinds that only numbers can show.", ""]
+    lines += [
+        "",
+        "## By operator",
+        "",
+        "The table leaves out the kinds that only numbers can show.",
+        "",
+    ]
     lines += [
         "| operator | named | elsewhere | numbers | warned | nothing |",
         "|---|---|---|---|---|---|",

@@ -255,5 +255,5 @@ def test_what_is_not_named_has_a_reason() -> None:
     }
     other = {**row, "name": "loop-short other.asc/other.asc:1"}
     text = page.page([row, other], "aclgrad campaign")
-    assert "| loop-short total.asc/total.asc:42 | wrong numbers only: a sum of fewer" in text
+    assert "| loop-short total.asc/total.asc:42 | wrong numbers only: the sum has" in text
     assert "| loop-short other.asc/other.asc:1 | wrong numbers only: not yet judged |" in text
