@@ -34,6 +34,15 @@ def test_the_command_says_what_it_is() -> None:
     assert "Ascend C kernels without an NPU" in in_process("-h").stdout
 
 
+def test_headers_are_checked_for_the_project_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    refused("headers", "--cann", ".", match="no operator project here")
+    refused("headers", "--cann", ".", "--shipped", "softmax_grad", match="keep one")
+    refused("headers", match="--cann is missing")
+
+
 @pytest.mark.parametrize("command", ["test", "check", "package"])
 def test_no_project_here_is_an_error(
     command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -26,12 +26,13 @@ def calibrate_command(
         typer.Option(
             "--msprof",
             metavar="DIR",
-            help="Folder of msprof's times of the probes, made where it is not there yet. auto:"
-            " where an NPU's environment has msprof. off: never.",
+            help="Folder of the probes' times by msprof, measured if it is missing. auto: if the"
+            " environment has msprof. off: never.",
         ),
     ] = "auto",
     read: Annotated[
-        Path | None, typer.Option("--read", help="Show what holds and what differs.")
+        Path | None,
+        typer.Option("--read", help="Show where a board's file and the simulator differ."),
     ] = None,
     html: Annotated[Path | None, typer.Option("--html", help="With --read: a page of it.")] = None,
     adopt: Annotated[

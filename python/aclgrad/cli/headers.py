@@ -9,13 +9,15 @@ from typing import Annotated
 
 import typer
 
+from aclgrad.cli import lookup
 from aclgrad.cli.common import ERR, print_json, progress
-from aclgrad.cli.options import Json, Ops
+from aclgrad.cli.options import Json, Ops, Shipped
 from aclgrad.testing import selection
 
 
 def headers_command(
     ops: Ops = None,
+    shipped: Shipped = False,
     cann: Annotated[
         list[Path] | None,
         typer.Option(
@@ -27,14 +29,12 @@ def headers_command(
     as_json: Json = False,
     jobs: Annotated[int, typer.Option("--jobs", "-j", min=0, help="Parallel compilations.")] = 0,
 ) -> None:
-    """Type-check the sources of operators against CANN's headers. Nothing runs. Without OPS: the
-    operators of aclgrad.
-    """
+    """Type-check the sources of operators against CANN's headers. Nothing runs."""
     if not cann:
         raise ValueError(
             "headers: --cann is missing. Next: aclgrad headers --cann DIR [--cann DIR]"
         )
-    check(ops or [], cann, as_json, jobs)
+    check(lookup.named(ops, shipped=shipped), cann, as_json, jobs)
 
 
 def check(words: Sequence[str], folders: Sequence[Path], as_json: bool, jobs: int) -> None:

@@ -27,8 +27,8 @@ def new_command(
     like: Annotated[
         Like,
         typer.Option(
-            help="What it starts as: a working operator on one input, on three, on rows, on rows"
-            " and a number for each row, on an index, on matrices, on queries, keys and values, or"
+            help="Start from a working operator on one input, on three, on rows, on rows and a"
+            " number for each row, on an index, on matrices, on queries, keys and values, or from"
             " a hand-written copy."
         ),
     ] = Like.elementwise,

@@ -86,14 +86,15 @@ AllowRefusals = Annotated[
 Outputs = Annotated[
     str | None,
     typer.Option(
-        help="With a path: shapes of the results, e.g. '2x8:fp32', then =0 or =FILE to begin with."
+        help="With a path: shapes of the results, e.g. '2x8:fp32', then =0 or =FILE for their"
+        " contents before the run."
     ),
 ]
 KeepGoing = Annotated[
     bool | None,
     typer.Option(
         "--keep-going/--no-keep-going",
-        help="Go on after faults. [default: if --no-check]",
+        help="Go on after faults. [default: with --no-check]",
     ),
 ]
 AutoSync = Annotated[
@@ -124,9 +125,9 @@ class KernelFile(KernelOptions):
     tiling_key: Annotated[
         int | None, typer.Option(min=0, help="Kernel file: key. [default: 0]")
     ] = None
-    workspace: Annotated[int | None, typer.Option(min=0, help="Kernel file: bytes, or 16 MiB.")] = (
-        None
-    )
+    workspace: Annotated[
+        int | None, typer.Option(min=0, help="Kernel file: bytes of workspace. [default: 16 MiB]")
+    ] = None
 
 
 @dataclass(frozen=True)
@@ -137,7 +138,7 @@ class OfPath:
         Kind | None,
         typer.Option(
             metavar="KIND",
-            help="With a path: operator, msopgen, launch, kernel, program. [default: as it looks]",
+            help="With a path: operator, msopgen, launch, kernel, program. [default: detected]",
         ),
     ] = None
     only: Annotated[
@@ -188,7 +189,7 @@ class Running(Checked):
         bool | None,
         typer.Option(
             "--check/--no-check",
-            help="With all checks, or the fast path. [default: $ACLGRAD_SIM_MODE or --check]",
+            help="Run with all checks, or without. [default: $ACLGRAD_SIM_MODE or --check]",
         ),
     ] = None
     chaos: Annotated[
