@@ -161,9 +161,9 @@ _PAGE = """# Licences of dependencies
 
 <!-- Written by scripts/reference.py. -->
 
-The wheel and the operators' installers contain no code of others. What they want, and what builds
-and tests them, is installed beside them and keeps its licence, which is given here as the package's
-own metadata state it. The wheel's list of parts has the same
+The wheel and the operators' installers contain no code of other projects. Their dependencies, and
+the tools that build and test them, are installed separately and keep their own licences. This page
+lists these licences as the packages' metadata state them. The wheel's list of parts has the same
 ([where it comes from](../supply_chain.md#licences)).
 
 ## LGPL and GPL
@@ -179,8 +179,8 @@ terms. aclgrad does not use them; a build of PyTorch for CPUs has none of them. 
 
 ## All
 
-`aclgrad` is what the wheel of aclgrad depends on, `build` what builds it, all else the extra of
-that name. The extras `test`, `dev`, `docs`, `wheel` and `audit` are for work on aclgrad itself.
+The last column says who needs a package: `aclgrad` is the installed wheel, `build` is the build of
+the wheel, and every other word is the extra of that name. The extras `test`, `dev`, `docs`, `wheel` and `audit` are for work on aclgrad itself.
 
 | package | licence | for |
 |---|---|---|

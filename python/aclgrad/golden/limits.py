@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The numbers of the precision rule: bounds and spacings of the dtypes, and the scale of elements
-whose formula says nothing of its terms.
+whose formula does not name its terms.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ from aclgrad.spec.soc import FAMILIES, Family
 
 
 class PackingBuilder(Builder):
-    """Builds for others: what is built says nothing of this machine's folders."""
+    """Builds for others: the result does not name folders of this machine."""
 
     @cached_property
     def folder(self) -> Path:

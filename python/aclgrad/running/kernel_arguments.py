@@ -102,7 +102,7 @@ def _shapes(word: str, spec: str) -> list[tuple[tuple[int, ...], dtypes.DType]]:
     for shape, dtype in parse_outputs([spec]):
         if dtype is None:
             raise SourcesError(
-                f"--outputs {word}: its dtype is missing; a kernel alone says nothing of it."
+                f"--outputs {word}: its dtype is missing, and a kernel alone does not tell it."
                 " Next: e.g. 'float32[8,2048]'"
             )
         found.append((shape, dtype))

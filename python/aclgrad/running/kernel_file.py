@@ -288,7 +288,7 @@ def run_kernel(
     words = _only(sources).stem
     if not outputs:
         raise SourcesError(
-            f"{sources}: --outputs is missing; a kernel alone says nothing of its results. Next:"
+            f"{sources}: --outputs is missing, and a kernel alone does not tell its results. Next:"
             f" e.g. --outputs 'float32[8,2048]'; an argument of {words} that it reads and writes:"
             " --outputs =FILE"
         )

@@ -39,8 +39,8 @@ def load(path: Path, dtype: DType | None = None) -> NDArray[Any]:
     # NumPy stores ml_dtypes.bfloat16 as two opaque bytes.
     if dtype is None or dtype.numpy.itemsize != array.dtype.itemsize:
         raise FileError(
-            f"{path}: dtype {array.dtype.str} says nothing of its numbers. Next: for bfloat16 add"
-            " --dtype bf16"
+            f"{path}: dtype {array.dtype.str} does not tell what its numbers are. Next: for"
+            " bfloat16 add --dtype bf16"
         )
     return array.view(dtype.numpy)
 

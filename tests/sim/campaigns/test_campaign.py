@@ -78,8 +78,8 @@ def rows(folder: Path) -> list[dict[str, Any]]:
 @pytest.mark.parametrize(
     ("old", "new", "line", "words"),
     [
-        ("piece = 0.02", "pice = 0.02", 3, "pice: is no word of a campaign file. Next: piece"),
-        ("layouts =", "layout =", 16, "layout: is no word of a campaign file. Next: layouts"),
+        ("piece = 0.02", "pice = 0.02", 3, "pice: is not a key of a campaign file. Next: piece"),
+        ("layouts =", "layout =", 16, "layout: is not a key of a campaign file. Next: layouts"),
         ('"softmax_grad", "log', '"soft_grad", "log', 7, "operators: operator: got 'soft_grad'"),
         ('"softmax_grad", "log', '"./nowhere", "log', 7, "nowhere: no such path"),
         ('["fp32", "fp16"]', '["fp32", "fp17"]', 8, "dtypes: dtype: got 'fp17'"),

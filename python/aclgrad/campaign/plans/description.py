@@ -118,7 +118,7 @@ def parse(path: Path, text: str, document: Mapping[str, Any]) -> Campaign:
             if key not in _KEYS and not (number < 0 and key in _TOP):
                 near = difflib.get_close_matches(key, known, 1)
                 hint = f"Next: {near[0]}" if near else f"Next: one of {', '.join(known)}"
-                raise refusal(path, text, number, key, "is no word of a campaign file", hint=hint)
+                raise refusal(path, text, number, key, "is not a key of a campaign file", hint=hint)
             if key != "sweep" and (why := absurd(table[key])):
                 raise refusal(path, text, number, key, why)
     common = {key: value for key, value in document.items() if key in _KEYS}
