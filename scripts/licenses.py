@@ -179,8 +179,9 @@ terms. aclgrad does not use them; a build of PyTorch for CPUs has none of them. 
 
 ## All
 
-The last column says who needs a package: `aclgrad` is the installed wheel, `build` is the build of
-the wheel, and every other word is the extra of that name. The extras `test`, `dev`, `docs`, `wheel` and `audit` are for work on aclgrad itself.
+The last column says who needs a package: `aclgrad` is the installed wheel, `build` is the build
+of the wheel, and every other word is the extra of that name. The extras `test`, `dev`, `docs`,
+`wheel` and `audit` are for work on aclgrad itself.
 
 | package | licence | for |
 |---|---|---|
