@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Backward operators for Ascend NPUs in Ascend C, with a simulator that needs only g++.
+"""A workbench for Ascend C kernels that needs no NPU, with five backward operators.
 
-One function per operator, for example `aclgrad.softmax_backward`; `aclgrad.load` makes functions of
-anybody's operators. Importing the package loads no library; the first call does. The functions are
-made from the specs when the first of them is asked for: most commands need none.
+Each of the five has a function, for example `aclgrad.softmax_backward`. `aclgrad.load` makes such
+functions for any operator project. The import loads no library; the first call does. The functions
+are made from the specs when the first of them is asked for, since most commands need none.
 """
 
 from pathlib import Path as _Path

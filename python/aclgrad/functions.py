@@ -58,7 +58,7 @@ def load(path: str | os.PathLike[str], *, soc: str | None = None) -> Operators:
     Raises
     ------
     ToolkitError
-        There is no operator, or it does not build; says why, and what to do.
+        There is no operator, or it does not build. The message says why and what to do.
     """
     loaded: Operators = lazy.module("aclgrad.running.loading").load(path, soc=soc)
     return loaded
@@ -229,7 +229,7 @@ def docstring(spec: OpSpec) -> str:
         "out_dtype : numpy dtype, optional",
         f"    Dtype of the result; that of {like.python} when left out.",
         "device : {'sim', 'npu'}",
-        "    The simulator, or an NPU with CANN. Never the one in place of the other.",
+        "    The simulator, or an NPU with CANN. Neither is used in place of the other.",
         "",
         "Returns",
         "-------",
