@@ -11,11 +11,11 @@ fail() {
 
 # A command that says where it is every ten seconds, and everything when it fails.
 quietly() {
-  local log teller status=0
+  local log teller status=0 begin=$SECONDS
   log=$(mktemp)
   (
     while sleep "${TELL_SECONDS:-10}" >/dev/null 2>&1; do
-      printf '  after %d s: %.100s\n' "$SECONDS" "$(tail -n 1 "$log")" >&2
+      printf '  after %d s: %.100s\n' "$((SECONDS - begin))" "$(tail -n 1 "$log")" >&2
     done
   ) &
   teller=$!

@@ -50,6 +50,13 @@ class Kept(Protocol):
         """Write some cores as a Chrome trace."""
 
 
+def _needed(launches: Sequence[Json], read_bytes: int, write_bytes: int) -> tuple[int, int]:
+    """The floor of launches that may leave a part of an input alone, as a gather does."""
+    read = sum(int(launch["gmReadBytes"]) for launch in launches)
+    written = sum(int(launch["gmWriteBytes"]) for launch in launches)
+    return min(read_bytes, read), min(write_bytes, written)
+
+
 @dataclass
 class Profiled:
     """One call or program: what was run, the launches that it led to, and its floor in GM bytes.
@@ -129,8 +136,12 @@ class Profiled:
         """Time that the bandwidth alone would take; see `bandwidth_bound`."""
         if self.floors:
             parts = zip(self.launches, self.floors, strict=True)
-            return sum(bandwidth_bound(launch, *floor) for launch, floor in parts)
-        return bandwidth_bound(self.kernel, self.read_bytes, self.write_bytes)
+            return sum(
+                bandwidth_bound(launch, *_needed([launch], *floor)) for launch, floor in parts
+            )
+        return bandwidth_bound(
+            self.kernel, *_needed(self.launches, self.read_bytes, self.write_bytes)
+        )
 
     @property
     def of_bound(self) -> float:
@@ -144,8 +155,8 @@ class Profiled:
 
     @property
     def floor_bytes(self) -> int:
-        """Every input read once and every output written once."""
-        return self.read_bytes + self.write_bytes
+        """What is needed of the inputs read once and of the outputs written once."""
+        return sum(_needed(self.launches, self.read_bytes, self.write_bytes))
 
     @property
     def traffic(self) -> float:
