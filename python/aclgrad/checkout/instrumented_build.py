@@ -84,6 +84,8 @@ def command_line(sanitizer: Sanitizer, command: Sequence[str]) -> list[str]:
     }
     options = dict(_OPTIONS[sanitizer])
     if sanitizer is Sanitizer.thread:
+        # NumPy's products are not instrumented, so that nothing orders their threads for it.
+        words["OPENBLAS_NUM_THREADS"] = "1"
         options["TSAN_OPTIONS"] += f":suppressions='{source / 'tests/fuzz/thread.supp'}'"
     for name, text in options.items():
         words[name] = ":".join(filter(None, (text, os.environ.get(name))))
