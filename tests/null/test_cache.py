@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from aclgrad.building import compiler as project_compiler
-from aclgrad.common import cache
+from aclgrad.codegen import render
+from aclgrad.common import cache, template_cache
 from aclgrad.errors import ToolkitError
 from aclgrad.headers import check
 from aclgrad.reading.sources import Sources
@@ -113,3 +114,31 @@ def test_odd_names_of_operators(name: str, tmp_path: Path, monkeypatch: pytest.M
     found = project_compiler.Compiler(sources, FAMILIES[0]).folder
     assert re.fullmatch(r"[A-Za-z0-9_.+-]{1,100}", found.name) and found.name not in (".", "..")
     assert found.parent == cache.root()
+
+
+def test_templates_are_kept_and_a_damaged_file_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ACLGRAD_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "t").mkdir()
+    (tmp_path / "t/a.j2").write_text("{{ x }} one\n")
+
+    def text() -> str:
+        return render.environment(tmp_path / "t").get_template("a.j2").render(x=1)
+
+    assert text() == "1 one\n"
+    (kept,) = (tmp_path / "cache/templates").iterdir()
+    for damaged in (b"", b"\x80", kept.read_bytes()[:40], b"nothing of jinja2"):
+        kept.write_bytes(damaged)
+        assert text() == "1 one\n"
+    assert text() == "1 one\n" and len(kept.read_bytes()) > 40  # made again
+    (tmp_path / "t/a.j2").write_text("{{ x }} two\n")
+    assert text() == "1 two\n"
+
+
+def test_without_a_cache_templates_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a.j2").write_text("{{ x }}\n")
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("ACLGRAD_CACHE", str(tmp_path / "file"))
+    assert template_cache.kept() is None
+    assert render.environment(tmp_path).get_template("a.j2").render(x=1) == "1\n"

@@ -97,6 +97,7 @@ class Builder(ApiBuilder):
                 f"{self.sources}: no OP_ADD in op_host, so nothing says what its inputs are. Next:"
                 f" aclgrad run {kernel} --inputs ... --outputs ..."
             )
+        self.seen_parsed.clear()
         # Inline functions stay the operator's own, whichever packages one process loads.
         words = ["-DLOG_CPP", "-fno-strict-aliasing", *self.own_symbols, *self.host_words]
         words += _LOG_WORDS
@@ -292,6 +293,7 @@ class Builder(ApiBuilder):
         dtypes of its operator; other operators are built before the error is raised.
         """
         errors: dict[str, SourcesError] = {}
+        self.seen_parsed.clear()
 
         def make(kernel: Kernel) -> None:
             op = kernel.op.type
@@ -301,7 +303,9 @@ class Builder(ApiBuilder):
                 except SourcesError as error:
                     errors.setdefault(op, error)
 
-        with concurrent.futures.ThreadPoolExecutor(self.jobs or os.cpu_count() or 1) as pool:
+        # Two more than cores, as Ninja does: three dtypes on two cores would take two rounds.
+        jobs = self.jobs or (os.cpu_count() or 1) + 2
+        with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
             for done, _ in enumerate(pool.map(make, kernels), 1):
                 self.progress(done, len(kernels))
         if errors:

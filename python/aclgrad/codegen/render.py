@@ -11,7 +11,7 @@ from pathlib import Path
 
 import jinja2
 
-from aclgrad.common import files
+from aclgrad.common import files, template_cache
 from aclgrad.ops import need_all
 from aclgrad.spec import naming
 from aclgrad.spec.dtypes import DType
@@ -38,6 +38,7 @@ def environment(folder: Path) -> jinja2.Environment:
     """Templates of sources in a folder: nothing is escaped, an unknown name is an error."""
     return jinja2.Environment(
         loader=jinja2.FileSystemLoader(folder),
+        bytecode_cache=template_cache.kept(),
         undefined=jinja2.StrictUndefined,
         keep_trailing_newline=True,
         trim_blocks=True,

@@ -13,6 +13,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
+from aclgrad.common import template_cache
 from aclgrad.common.display.visible import visible
 from aclgrad.findings import describe
 from aclgrad.ops import find
@@ -42,6 +43,7 @@ def environment() -> jinja2.Environment:
     """Where the templates of pages are found."""
     made = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_TEMPLATES),
+        bytecode_cache=template_cache.kept(),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
