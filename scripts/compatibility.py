@@ -476,7 +476,7 @@ def faults() -> dict[str, dict[str, str]]:
 _INTRODUCTION = """# Other people's operators
 
 How many operators of public libraries build and run as they are. Made by
-`scripts/compatibility.py` from checkouts; nothing of them is in this repository. All results are
+`scripts/compatibility.py` from checkouts; this repository contains no part of them. All results are
 the simulator's. [layouts.md](layouts.md) says which projects build. The examples of the toolkit
 itself are in [compatibility_examples.md](compatibility_examples.md); what `aclgrad check` says of
 41 operators is in [compatibility_check.md](compatibility_check.md). More libraries: {others}.

