@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from aclgrad.cases import case_runs
 from aclgrad.common import host_memory
 from aclgrad.errors import AclgradError
 
@@ -57,3 +58,11 @@ def test_refusal() -> None:
     host_memory.need(1 << 20, "a tensor")
     with pytest.raises(AclgradError, match=r"a tensor: .* MB of memory wanted, .* Next: smaller"):
         host_memory.need(1 << 60, "a tensor")
+
+
+def test_cases_share_processes_where_memory_allows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(host_memory, "available", lambda: (8 << 30, "the host"))
+    assert case_runs.parts_of(300, prints=False) == 2
+    assert case_runs.parts_of(300, prints=True) == case_runs.parts_of(5, prints=False) == 1
+    monkeypatch.setattr(host_memory, "available", lambda: (512 << 20, "the control group"))
+    assert case_runs.parts_of(300, prints=False) == 1

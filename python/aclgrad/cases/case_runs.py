@@ -15,6 +15,7 @@ from typing import Any
 
 from aclgrad.cases.golden_file import GoldenError
 from aclgrad.cases.operator import C, Operator
+from aclgrad.common import host_memory
 from aclgrad.findings.finding import finding_from_json
 from aclgrad.golden.limits import Tolerance
 from aclgrad.golden.precision import Element, Report
@@ -29,11 +30,13 @@ _CASE_SECONDS = 600.0
 """The simulator ends what hangs long before; this is for what it cannot see."""
 
 _PARTS = 2
-"""Processes that share many cases: as many on every machine, since what a process has seen decides
-which case an unset field of tiling data is found in.
+"""Processes that share many cases: not as many as there are cores, since what a process has seen
+decides which case an unset field of tiling data is found in.
 """
 _FEW = 32
 """Cases that one process runs: another one costs as much as it saves."""
+_ROOM = 2 << 30
+"""Bytes of memory that two processes want: each takes some 350 MB for the largest tensors."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,9 +120,15 @@ def _answers(operator: Operator[C], cases: Sequence[C], options: Options) -> Ite
 
         return case_by_case(len(chosen), work, deadline, prints=operator.prints)
 
-    # One process keeps the order of what kernels print.
-    parts = 1 if operator.prints or len(cases) <= _FEW else _PARTS
+    parts = parts_of(len(cases), prints=operator.prints)
     return in_turn([part_of(cases[part::parts]) for part in range(parts)])
+
+
+def parts_of(count: int, *, prints: bool) -> int:
+    """How many processes share so many cases. One keeps the order of what kernels print."""
+    if prints or count <= _FEW or host_memory.available()[0] < _ROOM:
+        return 1
+    return _PARTS
 
 
 def _work(operator: Operator[C], cases: Sequence[C], options: Options) -> Iterator[Answer]:
