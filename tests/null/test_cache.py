@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from aclgrad.building import compiler as project_compiler
-from aclgrad.codegen import render
-from aclgrad.common import cache, template_cache
+from aclgrad.codegen import render, template_cache
+from aclgrad.common import cache
 from aclgrad.errors import ToolkitError
 from aclgrad.headers import check
 from aclgrad.reading.sources import Sources

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import jinja2
 
-from aclgrad.common import files, template_cache
+from aclgrad.codegen import template_cache
+from aclgrad.common import files
 from aclgrad.ops import need_all
 from aclgrad.spec import naming
 from aclgrad.spec.dtypes import DType

@@ -13,7 +13,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from aclgrad.common import template_cache
+from aclgrad.codegen import template_cache
 from aclgrad.common.display.visible import visible
 from aclgrad.findings import describe
 from aclgrad.ops import find
