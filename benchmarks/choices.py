@@ -137,7 +137,7 @@ class Judged:
 
     @property
     def verdict(self) -> str:
-        """Of the call that decides, unless another one rests on a cost."""
+        """The verdict on the call that decides, unless another one rests on a cost."""
         if self.failed:
             return f"no other: {self.failed}"
         if self.deciding is None:

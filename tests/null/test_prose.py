@@ -43,8 +43,11 @@ FENCE = re.compile(r"^```.*?^```$|`[^`\n]+`", re.M | re.S)
 
 
 COMMENT = re.compile(r"^\s*(//+|#)(?: |$)(.*)")
+DOCSTRING = re.compile(r'^\s*r?"""(?=(?:Of|That|Whose|And|Nor)\b)(.{,60})')
 OPENING = re.compile(r"(?:of|whose|what|that|and|which|nor|where(?=[^,]*$))\b", re.I)
-"""How a comment opens whose subject comes late or never. "Where UB is full, ..." has one."""
+"""How a comment or docstring opens whose subject comes late or never; "Where UB is full, ..." has
+one.
+"""
 
 
 def openings(text: str) -> list[str]:
@@ -56,6 +59,8 @@ def openings(text: str) -> list[str]:
         if match and match[1] != before and OPENING.match(match[2]):
             found.append(f"line {number}: {match[2][:60]}")
         before = match[1] if match else ""
+        if docstring := DOCSTRING.match(line):
+            found.append(f"line {number}: {docstring[1]}")
     return found
 
 
@@ -139,6 +144,7 @@ def test_a_planted_sentence_is_seen() -> None:
     ]
     assert openings("x\n  // Of the default: its key.\n") == ["line 2: Of the default: its key."]
     assert openings("# What a script cannot do\n") and openings("// Where elements lie.\n")
+    assert openings('    """Of the process."""\n') == ['line 1: Of the process."""']
     assert not openings("// The kernel writes\n// what it has.\n")
     assert not openings("// Where UB is full, chunks wait.\nint of;  // of MIX kernels\n")
     assert not unplain("```\nthe folder you stand in\n```\n`mend`\n")

@@ -45,7 +45,7 @@ _OF_VECTORS = (
     r"|\b__mix__\(\s*\d\s*,\s*[12]\s*\)"
 )
 _OF_HALVES = ("-DACLSIM_HALVES",)
-"""Of a source that is compiled for cube cores and for vector cores."""
+"""The words of a source that is compiled for cube cores and for vector cores."""
 _TWICE = r"error: (?:redefinition of ‘struct (\w+)’|reference to ‘(\w+)’ is ambiguous)"
 
 

@@ -22,7 +22,7 @@ INTERFACE = "interface:"
 _TICK = 20_000_000
 """The kernel's clock of files goes in steps of at most 10 ms."""
 _COARSE_TICK = 2_000_000_000
-"""That of file systems which keep whole seconds."""
+"""The tick of file systems that keep whole seconds."""
 
 _known: dict[tuple[str, str, Status], str] = {}
 

@@ -19,8 +19,8 @@ NEIGHBOURS = 32
 
 PUBLIC_RATIO = 0.99
 PUBLIC_ULP = 32.0
-"""Of the public standard: the share of elements that must match, and the ULP of the golden value
-that excuse an error above ``max_abs``.
+"""The public standard's share of elements that must match, and the ULP of the golden value that
+excuse an error above ``max_abs``.
 """
 
 Float64 = NDArray[np.float64]

@@ -247,7 +247,7 @@ def source_of(cases: Sequence[SelfTestCase], device: str, soc: str) -> str:
 
 
 def that_compile(cases: Sequence[SelfTestCase], include: Sequence[Path]) -> dict[str, str]:
-    """Of each case whose call its header does not allow, the compiler's first error."""
+    """The compiler's first error for each case whose call its header does not allow."""
     refused = {}
     for case in cases:
         try:

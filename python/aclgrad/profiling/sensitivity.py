@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 LEAST = 0.01
-"""Of the time of the longest launch: costs that move it by less do not decide."""
+"""The share of the longest launch's time by which a cost has to move it to be named."""
 
 
 @dataclass(frozen=True)

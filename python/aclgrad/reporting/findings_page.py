@@ -49,7 +49,7 @@ class Excerpt:
 
     @property
     def letters(self) -> str:
-        """Of its ends, for a caption."""
+        """The letters of its ends, for a caption."""
         return " and ".join(end.letter for end in self.ends)
 
 
@@ -188,7 +188,7 @@ def _excerpt(
 
 @lru_cache(maxsize=64)
 def _lines(path: Path, below: Path | None) -> tuple[str, ...]:
-    """Of a source; none where it cannot be read, or lies where it may not be."""
+    """The lines of a source; none if it cannot be read, or lies where it may not be."""
     folders = () if below is None else (below,)
     try:
         text = files.read(path, str(path), "", most=_MOST_SOURCE, below=folders)

@@ -32,7 +32,7 @@ Answered = tuple[Answer | None, Ended | None]
 """An answer of a process, or how it ended when it did not end well."""
 
 _RAISED = "raised"
-"""Of an answer that says what exception ended a child."""
+"""The key of an answer that says what exception ended a child."""
 
 _STAGE = mmap.mmap(-1, 512)
 """The code of others that a process is in; its parent reads it when that has ended the process."""

@@ -70,7 +70,7 @@ class Output:
 
     @property
     def nbytes(self) -> int:
-        """Of the memory."""
+        """The size of the memory."""
         return int(np.prod(self.shape, dtype=np.int64)) * int(self.dtype.numpy.itemsize)
 
 

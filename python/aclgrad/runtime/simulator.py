@@ -114,8 +114,8 @@ class SimulatorCalls:
     def writers(
         self, launch: int, output: int, itemsize: int, count: int
     ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """Of each element of an output: the core that wrote it (-1 none, -2 several), and a number
-        of the last instruction that did.
+        """The core that wrote each element of an output (-1 none, -2 several), and a number of the
+        last instruction that did.
         """
         cores, pieces = np.full(count, -1, np.int32), np.full(count, -1, np.int64)
         function = self.libraries.acl.aclsimPaintWriters

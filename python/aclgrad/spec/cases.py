@@ -27,7 +27,7 @@ ORDINARY = ("uniform", "normal", "wide", "probability", "log_probability")
 """Values that are run at several scales: numbers of a magnitude, without special ones."""
 
 EXPONENTS = (-10, -20)
-"""Of the scales 2^-10 and 2^-20, beside 1."""
+"""The scales 2^-10 and 2^-20, beside 1."""
 
 _SCALED_IN_FAST = 4
 """One case in so many is run at the smaller scales too in the short grid."""
@@ -102,7 +102,7 @@ def has_room(dtypes: Iterable[DType], magnitude: float, exponent: int) -> bool:
 
 
 def exponents(number: int, fast: bool) -> tuple[int, ...]:
-    """Of the scales at which a case is run beside 1, by its number."""
+    """The scales at which a case is run beside 1, by its number."""
     return EXPONENTS if not fast or number % _SCALED_IN_FAST == 0 else ()
 
 

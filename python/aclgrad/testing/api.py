@@ -14,7 +14,7 @@ from aclgrad.testing import tolerance as tolerances
 
 Shape = tuple[int, ...]
 Shapes = Shape | tuple[Shape, ...] | None
-"""Of one input: dims, the dims of each tensor of a list, or None for an absent one."""
+"""The shapes of one input: dims, the dims of each tensor of a list, or None for an absent one."""
 
 LAYOUTS = ("contiguous", "offset", "gaps", "transposed", "expanded")
 

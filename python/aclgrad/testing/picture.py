@@ -248,7 +248,7 @@ def _cell(errors: Errors, at: int, wrong: int) -> Cell:
 def _borders(
     writers: Writers | None, rows: int, columns: int
 ) -> tuple[tuple[Line, ...], tuple[Line, ...]]:
-    """Of cores and of tiles."""
+    """The lines between cores and between tiles."""
     if writers is None:
         return (), ()
     cores, pieces = (_grid(of, rows, columns, -3) for of in (writers.cores, writers.pieces))

@@ -102,4 +102,4 @@ _RULES: dict[str, Rule] = {
     "kl_div_backward": _kl_div_backward,
     "scaled_masked_softmax_backward": _scaled_masked_softmax_backward,
 }
-"""Of operators whose tensors have several shapes, or attributes beside a dim."""
+"""The rules of operators whose tensors have several shapes, or attributes beside a dim."""

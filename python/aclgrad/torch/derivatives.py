@@ -35,20 +35,20 @@ def share_of(reduction: int, shape: tuple[int, ...]) -> int:
 
 
 def softmax(v: torch.Tensor, grad: torch.Tensor, y: torch.Tensor, dim: int) -> Gradients:
-    """Of g*y - y*sum(g*y)."""
+    """The derivatives of g*y - y*sum(g*y)."""
     inner = (v * y).sum(dim, keepdim=True)
     return y * (v - inner), v * (grad - (grad * y).sum(dim, keepdim=True)) - grad * inner
 
 
 def log_softmax(v: torch.Tensor, grad: torch.Tensor, y: torch.Tensor, dim: int) -> Gradients:
-    """Of g - exp(y)*sum(g)."""
+    """The derivatives of g - exp(y)*sum(g)."""
     weight = y.exp()
     inner = (v * weight).sum(dim, keepdim=True)
     return v - inner, -v * weight * grad.sum(dim, keepdim=True)
 
 
 def log_sigmoid(v: torch.Tensor, grad: torch.Tensor, x: torch.Tensor) -> Gradients:
-    """Of g * sigmoid(-x)."""
+    """The derivatives of g * sigmoid(-x)."""
     slope = torch.sigmoid(-x)
     return v * slope, -v * grad * slope * torch.sigmoid(x)
 
@@ -61,8 +61,8 @@ def kl_div(
     reduction: int,
     log_target: bool,
 ) -> Gradients:
-    """Of -g * t * c or -g * exp(t) * c, added up to the shape of ``like``, whose values do not
-    count.
+    """The derivatives of -g * t * c or -g * exp(t) * c, added up to the shape of ``like``, whose
+    values do not count.
     """
     common = common_shape(like.shape, target.shape)
     v = -v.expand(common) / share_of(reduction, common)
@@ -79,7 +79,7 @@ def scaled_masked_softmax(
     scale: float,
     fix_triu_mask: bool,
 ) -> Gradients:
-    """Of (g*y - y*sum(g*y)) * scale where the mask is false, else of 0."""
+    """The derivatives of (g*y - y*sum(g*y)) * scale where the mask is false, else of 0."""
     v = v.masked_fill(mask, 0) * torch.tensor(scale, dtype=torch.float32)
     return *softmax(v, grad, y, -1), None
 

@@ -247,7 +247,7 @@ class _Part(Store):
         self.part = part
 
     def paths(self) -> list[Path]:
-        """Of that folder alone."""
+        """The files of that folder alone."""
         return [path for path in super().paths() if path.parent == self.part]
 
 

@@ -78,7 +78,7 @@ class Child:
 
     @property
     def pid(self) -> int:
-        """Of the process."""
+        """The number of the process."""
         return self._process.pid
 
     @property

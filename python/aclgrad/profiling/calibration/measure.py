@@ -40,10 +40,10 @@ Told = Callable[[str, int, int], None]
 Warn = Callable[[str], None]
 
 AUTO, OFF = "auto", "off"
-"""Of msprof: where the environment of an NPU has it, and never. Anything else is a folder."""
+"""When msprof is used: if an NPU's environment has it, or never. Any other word is a folder."""
 
 _WHOLE_ARCH = 2201
-"""Whose vector cores have all that the probes use, such as the sorting of structures."""
+"""The architecture whose vector cores have all that the probes use, such as sorting structures."""
 _CONSTANT = 0.1  # of a reading, by which that of a constant may be off
 _COUNTER = 0.02  # by which the counter may tick at another rate
 _TIMES = 9  # launches of which the median counts, on an NPU

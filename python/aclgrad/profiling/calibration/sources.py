@@ -16,7 +16,7 @@ PREFERRED = (COUNTER, MSPROF, EVENTS)
 """The counter has nothing of the launch in it, msprof has the launch and not the host."""
 
 TICKS = {2201: 50.0, 3510: 1000.0}
-"""Of the counter in a microsecond, by architecture, as documented for GetSystemCycle."""
+"""Ticks of the counter in a microsecond, by architecture, as documented for GetSystemCycle."""
 
 _FINE = 0.01  # of a reading: the counter is used where its tick is less
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 MOST_USES = 6000
-"""Of all timelines of a page together: about 100 KB. Of more, neighbours are drawn as one."""
+"""Uses in all timelines of a page: about 100 KB. If there are more, neighbours are drawn as one."""
 
 _MOST_ROWS = 16  # buffers of a core, the largest
 

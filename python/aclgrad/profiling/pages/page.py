@@ -24,7 +24,7 @@ from aclgrad.profiling.text import LAUNCH_HEADINGS, compare_rows, facts, launch_
 from aclgrad.reporting.html import environment
 
 MOST_SLICES = 18_000
-"""Of all timelines of a page together: about 700 KB."""
+"""Slices in all timelines of a page together: about 700 KB."""
 
 _MOST_ROWS = 40
 _MOST_STEPS = 400_000  # of the cores of a timeline: a second and half a gigabyte
