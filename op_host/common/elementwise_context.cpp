@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads a tiling context for the element-wise family, and prints its tiling data.
-#include "common/elementwise_context.h"
+#include "common/tiling_context.h"
 
 #include "common/elementwise_tiling.h"
-#include "common/tiling_context.h"
 #include "log/log.h"
 
 namespace optiling {
@@ -49,7 +48,8 @@ std::string JsonFields(const ElementwiseTilingData& data) {
 }
 
 int64_t ElementwiseTilingJson(const void* data, uint64_t size, char* json, uint64_t jsonSize) {
-  return TilingJson<ElementwiseTilingData>(data, size, json, jsonSize, JsonFields);
+  return TilingJson<ElementwiseTilingData>(
+      data, size, json, jsonSize, [](const ElementwiseTilingData& t) { return JsonFields(t); });
 }
 
 }  // namespace optiling

@@ -30,16 +30,15 @@ namespace elementwise {
 
 using namespace common;
 
-// UbOf gives the buffers that an element-wise operator keeps in UB. Operands in fp32 lie kApartLanes
-// further apart than a tile of `lanes` elements is long, so that they start in different bank groups.
-// Two 16-bit inputs leave room for the fp32 result in their own buffer.
+// UbOf gives the buffers that an element-wise operator keeps in UB, for tiles of `lanes` elements. Two 16-bit inputs leave room
+// for the fp32 result in their own buffer.
 HOST_AND_DEVICE TileUb UbOf(int64_t lanes, int64_t elementBytes, int64_t inputs) {
-  const bool fp32 = elementBytes == kFloatBytes;
-  const int64_t apart = lanes + kApartLanes;
   TileUb ub;
-  ub.in = Buffers(2, inputs * (fp32 ? apart : lanes) * elementBytes);
+  ub.in = Buffers(2, inputs * lanes * elementBytes);
   ub.out = Buffers(2, lanes * elementBytes);
-  ub.work = Buffer(fp32 ? 0 : (inputs >= 2 ? inputs : inputs + 1) * apart * kFloatBytes);
+  if (elementBytes < kFloatBytes) {
+    ub.work = Buffer((inputs >= 2 ? inputs : inputs + 1) * lanes * kFloatBytes);
+  }
   return ub;
 }
 

@@ -6,7 +6,6 @@
 #include <limits>
 
 #include "common/elementwise_data.h"
-#include "common/ub_budget.h"
 
 namespace optiling {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads a tiling context for the row-reduction family, and prints its tiling data.
-#include "common/row_reduce_context.h"
+#include "common/tiling_context.h"
 
 #include "log/log.h"
 
@@ -93,7 +93,8 @@ std::string JsonFields(const RowReduceTilingData& data) {
 }
 
 int64_t RowReduceTilingJson(const void* data, uint64_t size, char* json, uint64_t jsonSize) {
-  return TilingJson<RowReduceTilingData>(data, size, json, jsonSize, JsonFields);
+  return TilingJson<RowReduceTilingData>(
+      data, size, json, jsonSize, [](const RowReduceTilingData& t) { return JsonFields(t); });
 }
 
 }  // namespace optiling

@@ -11,9 +11,7 @@
 #include <vector>
 
 #include "common/row_reduce_data.h"
-#include "common/row_reduce_ub.h"
 #include "common/soc_facts.h"
-#include "common/ub_budget.h"
 
 namespace optiling {
 

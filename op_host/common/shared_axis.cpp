@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// This file plans axes that no tile holds (op_kernel/common/shared_axis.h): it cuts them into
-// chunks and parts. sharing.h decides how cores share these.
+// This file plans axes that no tile holds (op_kernel/common/shared_axis.h). It cuts them into chunks and parts, and decides how
+// cores share these: how many chunk buffers there are, how many chunks stay in them, and how wide columns are.
 #include <numeric>
 #include <vector>
 
 #include "common/row_reduce_tiling.h"
-#include "common/sharing.h"
 
 namespace optiling {
 namespace {
+
+// RoundsLate returns by how many rounds the results of a piece may follow its sums, where `keptChunks` of the chunk buffers
+// hold it.
+int64_t RoundsLate(int64_t chunkBuffers, int64_t keptChunks) {
+  return Min(kMostLate, Max(0, chunkBuffers / keptChunks - 1));
+}
 
 class SharedAxisPlanner : private RowReducePlanner {
  public:
@@ -17,6 +22,7 @@ class SharedAxisPlanner : private RowReducePlanner {
         ar_(view_.inner == 1),
         inRegisters_(soc_.registers && !IsSideBySide()),
         packed_(packs_ && ar_ && !inRegisters_ && view_.reduce % blockLanes_ != 0),
+        modelCores_(soc_.ubBytes <= kSmallUbBytes ? kModelCores : kModelCoresOfLargeUb),
         chunkBuffers_(soc_.eventIds - kSparedEvents) {}
 
   std::string Make() {
@@ -81,7 +87,9 @@ class SharedAxisPlanner : private RowReducePlanner {
                           : AlignUp(data_.colTile, blockLanes_);
   }
 
-  int64_t PartsBeyondUb() const { return canWait_ ? optiling::PartsBeyondUb(soc_.ubBytes) : 1; }
+  // PartsBeyondUb is the number of parts of an axis that no UB holds: few enough for all of them to be taken at once, also on
+  // SoCs with fewer cores.
+  int64_t PartsBeyondUb() const { return canWait_ ? Min(kMostParts, modelCores_.second) : 1; }
   int64_t Chunks() const { return data_.chunk == 0 ? 1 : CeilDiv(axis_, data_.chunk); }
   int64_t Parts() const {
     return data_.chunk == 0 ? wantedParts_ : CeilDiv(Chunks(), data_.partChunks);
@@ -118,26 +126,97 @@ class SharedAxisPlanner : private RowReducePlanner {
     return 0;
   }
 
-  // Chooses the number of chunk buffers and the width of columns. Returns the number of parts whose
-  // chunks stay in UB between the passes, or 0 where UB does not hold them.
+  // OverlapOf is how much of the time loads go on beside the waiting.
+  double OverlapOf(const Sharing& sharing) const {
+    const Overlap& overlap = bytes_ == kFloatBytes ? kOverlap : kOverlapOf16Bit;
+    const int64_t late = RoundsLate(sharing.chunkBuffers, sharing.keptChunks);
+    const int64_t left = sharing.chunkBuffers - (late + 1) * sharing.keptChunks;
+    return late > 0 ? (left > 0 ? overlap.lateAndAhead : overlap.late)
+                    : (left > 1 ? overlap.ahead : overlap.none);
+  }
+
+  // Reached is the part of the bandwidth bound that a sharing may be expected to reach on `cores` cores.
+  double Reached(const Sharing& sharing, int64_t parts, int64_t cores) const {
+    if (parts > cores) {
+      return 0;
+    }
+    const bool fp32 = bytes_ == kFloatBytes;
+    const auto width = static_cast<double>(ar_ ? 1 : SumLanes());
+    const auto reduce = static_cast<double>(axis_ * (IsSideBySide() ? width_ / SumLanes() : 1));
+    // Pieces are spread over all cores where that makes no core wait.
+    const bool spread = RoundsLate(sharing.chunkBuffers, sharing.keptChunks) > 1;
+    const double working =
+        spread ? 1 : static_cast<double>(cores / parts * parts) / static_cast<double>(cores);
+    const double enough = fp32 ? Min(1.0, working / kEnoughCores) : working;
+    // Each part reads the sums of all, which are as long as a row of the axis.
+    const double work = (fp32 ? kTensors : kInstructions) * reduce;
+    const double sums = ar_ ? 0 : static_cast<double>(parts * (parts + 1));
+    const double chunk = reduce * width / static_cast<double>(parts * sharing.keptChunks);
+    // 16-bit rows keep SCALAR busy with the sums of parts. Rows in registers leave it time.
+    const bool busy = ar_ && !fp32 && soc_.ubBytes <= kSmallUbBytes;
+    const double lines = busy ? static_cast<double>((parts - 1) / kCacheLineLanes) : 0;
+    const double overhead =
+        kChunkOverhead + kLineOfSums * lines / static_cast<double>(sharing.keptChunks);
+    const double reached =
+        OverlapOf(sharing) * enough * work / (work + sums) * chunk / (chunk + overhead);
+    // Narrower columns make L2 move what nobody uses.
+    return ar_ ? reached
+               : Min(width * static_cast<double>(bytes_) / static_cast<double>(kHalfLineBytes),
+                     reached);
+  }
+
+  void Share(int64_t width, int64_t chunkBuffers) {
+    SetColumns(width);
+    chunkBuffers_ = chunkBuffers;
+  }
+
+  // KeptParts chooses the width of columns, the first of `widths` if there is no better one, and the entry of kSharings that is
+  // expected to come closest to the bandwidth bound. It returns the number of parts whose chunks stay in UB between the passes,
+  // or 0 where UB does not hold them. The choice follows from the axis and from UB alone: chunks, and with them the order of
+  // additions, must not depend on the number of cores.
   int64_t KeptParts(const std::vector<int64_t>& widths) {
     if (!canWait_) {
       return FewestParts(chunkBuffers_, 1);
     }
-    std::vector<SharedAxis> axes;
-    for (const int64_t width : widths) {
-      SetColumns(width);
-      const int64_t reduce = axis_ * (IsSideBySide() ? width_ / SumLanes() : 1);
-      axes.push_back({reduce, ar_ ? 1 : SumLanes(), bytes_, soc_.ubBytes});
+    const bool fp32 = bytes_ == kFloatBytes;
+    const Sharing& holds = ar_ ? kHoldsFp32Rows : kHoldsColumns;
+    Share(widths[0], holds.chunkBuffers);
+    if ((!ar_ || fp32) && FewestParts(holds.keptChunks, kMostParts) == 1) {
+      return 1;
     }
-    const SharingChoice choice = ChooseSharing(axes, [&](size_t axis, const Sharing& sharing) {
-      SetColumns(widths[axis]);
-      chunkBuffers_ = sharing.chunkBuffers;
-      return FewestParts(sharing.keptChunks, kMostParts);
-    });
-    SetColumns(widths[choice.axis]);
-    chunkBuffers_ = choice.chunkBuffers;
-    return choice.parts;
+    struct Candidate {
+      int64_t width;
+      int64_t chunkBuffers;
+      int64_t parts;
+      double onFirst;  // number of model cores
+      double onBoth;
+    };
+    const bool spares = !ar_ && fp32;
+    const double ofFirst = spares ? kOfFirstWithSpares : kOfFirst;
+    std::vector<Candidate> candidates;
+    double most = 0;
+    for (const int64_t width : widths) {
+      for (const Sharing& sharing : kSharings) {
+        Share(width, sharing.chunkBuffers);
+        const int64_t fewest = FewestParts(sharing.keptChunks, kMostParts);
+        const int64_t enough = Min(kMostParts, fewest + (spares ? fewest / kSpareParts : 0));
+        for (int64_t parts = Max(1, fewest); parts <= enough; ++parts) {
+          const double onFirst = Reached(sharing, parts, modelCores_.first);
+          const double onSecond = Reached(sharing, parts, modelCores_.second);
+          candidates.push_back(
+              {width, sharing.chunkBuffers, parts, onFirst, ofFirst * onFirst + onSecond});
+          most = Max(most, onFirst);
+        }
+      }
+    }
+    Candidate best{widths[0], kSharings[0].chunkBuffers, 0, 0, 0};
+    for (const Candidate& candidate : candidates) {
+      if (candidate.onFirst >= kNear * most && candidate.onBoth > best.onBoth) {
+        best = candidate;
+      }
+    }
+    Share(best.width, best.chunkBuffers);
+    return best.parts;
   }
 
   // Makes units of at most `most` columns; 0 leaves a row as it is.
@@ -252,6 +331,7 @@ class SharedAxisPlanner : private RowReducePlanner {
   const bool ar_;  // B == 1
   const bool inRegisters_;
   const bool packed_;  // a chunk starts on any element
+  const ModelCores modelCores_;
   int64_t chunkBuffers_;
   int64_t wantedParts_ = 1;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// This file has what every registered tiling function needs beside its own arithmetic: it reads the facts of the SoC and the
-// inputs from the context, and prints tiling data as JSON.
+// What a registered tiling function calls: TileAlongAxis or TileElementwise does all for most operators. The other functions
+// read the facts of the SoC and the inputs from the context, plan, and print tiling data as JSON. The arithmetic of both families
+// is in row_reduce_tiling.h and elementwise_tiling.h, which know nothing of a context.
 #ifndef OP_HOST_COMMON_TILING_CONTEXT_H_
 #define OP_HOST_COMMON_TILING_CONTEXT_H_
 
@@ -10,7 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "common/soc_facts.h"
+#include "common/elementwise_tiling.h"
+#include "common/row_reduce_tiling.h"
 #include "log/log.h"
 #include "platform/platform_infos_def.h"
 #include "register/op_impl_registry.h"
@@ -104,6 +106,38 @@ struct NoCompileInfo {};
 inline ge::graphStatus ParseNothing(gert::TilingParseContext* /* context */) {
   return ge::GRAPH_SUCCESS;
 }
+
+// --- Row reductions (row_reduce_context.cpp). What fails is reported first.
+
+// PlanRowReduce plans for the SoC of the context and sets block dim, tiling key and workspace there.
+ge::graphStatus PlanRowReduce(gert::TilingContext* context, const char* op, const ReduceView& view,
+                              uint32_t elementBytes, RowInputs inputs, RowReducePlan* plan);
+// TileAlongAxis does all for an operator whose first two inputs have one shape and dtype, and whose only attribute is the
+// axis, as a list of one.
+ge::graphStatus TileAlongAxis(gert::TilingContext* context, const char* op,
+                              const char* const (&names)[2]);
+
+std::vector<int64_t> Dims(const gert::Shape& shape);
+
+// --- Element-wise operators (elementwise_context.cpp)
+
+// PlanElementwise plans for the SoC of the context. It sets block dim, tiling key and an empty workspace, and fills `data`,
+// which may be part of the operator's own struct. The kernel reads `inputs` tensors.
+ge::graphStatus PlanElementwise(gert::TilingContext* context, const char* op, int64_t elements,
+                                uint32_t elementBytes, uint32_t inputs, uint64_t key,
+                                ElementwiseTilingData* data);
+// TileElementwise does all for inputs of one shape and one dtype, named in their order, with the key ELEMENTWISE_FULL_LOAD.
+ge::graphStatus TileElementwise(gert::TilingContext* context, const char* op,
+                                const std::vector<const char*>& inputs,
+                                ElementwiseTilingData* data);
+
+// --- Tiling data as JSON: what <OpType>TilingJson returns
+
+// JsonFields returns the fields as `"name":value,` ...
+std::string JsonFields(const RowReduceTilingData& data);
+std::string JsonFields(const ElementwiseTilingData& data);
+int64_t RowReduceTilingJson(const void* data, uint64_t size, char* json, uint64_t jsonSize);
+int64_t ElementwiseTilingJson(const void* data, uint64_t size, char* json, uint64_t jsonSize);
 
 // TILING_FIELD_JSON writes a field of tiling data as JSON: `"name":value,`. The lists of fields are
 // macros (ROW_REDUCE_TILING_FIELDS), so that no name is written twice.

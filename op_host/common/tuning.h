@@ -30,12 +30,7 @@ constexpr uint32_t kShortTree = 32;
 // groups.
 constexpr uint32_t kHalvesApartLanes = 512;
 
-// --- Vector instructions: cycles by which one form is preferred to another ---------------------------------------- model
-// An instruction takes kIssueCycles to issue, kDrainCycles more where the next one waits for it, and kPartCycles more where
-// its lanes are no whole repeats.
-constexpr uint32_t kIssueCycles = 4;
-constexpr uint32_t kDrainCycles = 24;
-constexpr uint32_t kPartCycles = 16;
+// --- Vector instructions ------------------------------------------------------------------------------------------ model
 // Up to kFewSlabs slabs are scaled one by one.
 constexpr uint32_t kFewSlabs = 8;
 
@@ -74,8 +69,6 @@ constexpr int64_t kLegacyCoreBytes = 4096;
 // Tiles of cores beside each other have kUnlikeTiles sizes, a kUnlikeSteps-th of a tile apart (elementwise.h).
 constexpr int64_t kUnlikeTiles = 4;
 constexpr int64_t kUnlikeSteps = 32;
-// fp32 operands of an element-wise tile lie kApartLanes lanes further apart than it is long.
-constexpr int64_t kApartLanes = 64;
 
 // --- Columns ------------------------------------------------------------------------------------------------------ model
 // Columns are split among cores down to this width. Where cores cannot wait for each other, an axis is rather cut into chunks
@@ -90,9 +83,8 @@ constexpr int64_t kLegacyChunkColumns = 64;
 constexpr int64_t kMostLineRows = 4;
 
 // --- GM ------------------------------------------------------------------------------------------------ board, documents
-// A long copy should start on a multiple of kGoodStartBytes (CANN's guide to DataCopy). Another one in front of it is worth it
-// from kMinSplitBytes on.
-constexpr uint32_t kGoodStartBytes = 512;
+// A long copy should start on a GM line (CANN's guide to DataCopy). Another one in front of it is worth it from kMinSplitBytes
+// on.
 constexpr uint32_t kMinSplitBytes = 4096;
 
 // --- Sharing ------------------------------------------------------------------------------------------------------ model
@@ -109,7 +101,7 @@ constexpr int64_t kAheadBuffers = 2;
 constexpr double kFewerRounds = 0.9;
 constexpr double kFewerRoundsThatWait = 0.75;
 
-// A sharing is expected to reach one of these shares of the bandwidth bound (sharing.cpp).
+// A sharing is expected to reach one of these shares of the bandwidth bound (shared_axis.cpp).
 struct Overlap {
   double lateAndAhead;  // results come a round late, and a buffer is left for a load meanwhile
   double late;          // no buffer is left

@@ -5,7 +5,6 @@
 
 #include <string>
 
-#include "common/elementwise_context.h"
 #include "common/tiling_context.h"
 #include "log/log.h"
 #include "register/op_impl_registry.h"

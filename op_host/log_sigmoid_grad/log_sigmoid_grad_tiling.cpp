@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tiling of LogSigmoidGrad: common/elementwise_context.cpp does all of it.
-#include "common/elementwise_context.h"
+#include "common/tiling_context.h"
 #include "log/log.h"
 
 namespace optiling {

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "common/row_reduce_context.h"
+#include "common/tiling_context.h"
 #include "log/log.h"
 #include "scaled_masked_softmax_grad_v2/row_mask_tiling.h"
 

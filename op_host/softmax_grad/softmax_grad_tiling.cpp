@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tiling of SoftmaxGrad: common/row_reduce_context.cpp does all of it.
-#include "common/row_reduce_context.h"
+#include "common/tiling_context.h"
 
 namespace optiling {
 namespace {

@@ -18,7 +18,7 @@
 #include <type_traits>
 
 #include "common/elementwise_data.h"
-#include "common/full_load.h"
+#include "common/pipeline.h"
 
 namespace elementwise {
 
@@ -55,7 +55,7 @@ class Elementwise {
       : tiles(TilesOfCore(t)),
         ub(UbOf(tiles.tileUnits, sizeof(T), kInputs)),
         step_(step),
-        apart_(static_cast<uint32_t>(tiles.tileUnits + kApartLanes)),
+        apart_(static_cast<uint32_t>(tiles.tileUnits)),
         resultsBypassL2_(t.resultsBypassL2) {
     const uint64_t size = static_cast<uint64_t>(t.total);
     for (uint32_t i = 0; i < kInputs; ++i) {
@@ -78,7 +78,7 @@ class Elementwise {
   __aicore__ inline void Load(Loop& loop, const Tile& tile) {
     LocalTensor<T> in = loop.AllocIn();
     for (uint32_t i = 0; i < kInputs; ++i) {
-      CopyIn(in[i * InApart()], in_[i], static_cast<uint64_t>(tile.unit), tile.units);
+      CopyIn(in[i * apart_], in_[i], static_cast<uint64_t>(tile.unit), tile.units);
     }
     loop.EnQueIn(in);
   }
@@ -90,14 +90,14 @@ class Elementwise {
     LocalTensor<float> lanes[kInputs];
     if constexpr (kFp32) {
       for (uint32_t i = 0; i < kInputs; ++i) {
-        lanes[i] = in[i * InApart()];
+        lanes[i] = in[i * apart_];
       }
       step_.Compute(out, lanes, count);
     } else {
       const LocalTensor<float> work = work_.template Get<float>();
       for (uint32_t i = 0; i < kInputs; ++i) {
         lanes[i] = work[i * apart_];
-        AscendC::Cast(lanes[i], in[i * InApart()], RoundMode::CAST_NONE, tile.units);
+        AscendC::Cast(lanes[i], in[i * apart_], RoundMode::CAST_NONE, tile.units);
       }
       PipeBarrier<PIPE_V>();
       LocalTensor<float> result;
@@ -127,12 +127,8 @@ class Elementwise {
  private:
   static constexpr bool kFp32 = std::is_same_v<T, float>;
 
-  __aicore__ inline uint32_t InApart() const {
-    return kFp32 ? apart_ : static_cast<uint32_t>(tiles.tileUnits);
-  }
-
   const Step& step_;
-  const uint32_t apart_;  // fp32 lanes from one operand to the next
+  const uint32_t apart_;  // elements from one operand to the next
   const int64_t resultsBypassL2_;
   int64_t stored_ = 0;  // tiles stored so far
   GlobalTensor<T> in_[kInputs];

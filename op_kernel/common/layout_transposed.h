@@ -24,25 +24,14 @@ __aicore__ inline void CopyTerms(const LocalTensor<float>& dst, uint32_t dstPitc
                                  uint32_t lanes) {
   const uint32_t to = dstPitch / kBlockLanes;
   const uint32_t from = srcPitch / kBlockLanes;
-  const bool byBlocks = ByBlocks(slabs, lanes) && Max(to, from) * kRepeatBlocks <= kMaxRepeatStride;
   const uint32_t most = Max(to, from) <= kMaxRepeatStride ? kMaxRepeat : 1;  // repeats
-  // A repeat takes a block of each of eight slabs, or lanes of one slab.
-  const uint32_t atOnce = byBlocks ? kRepeatBlocks : 1;
-  const uint32_t step = byBlocks ? kBlockLanes : kRepeatLanes;
-  const AscendC::UnaryRepeatParams p(Bits8(byBlocks ? to : 1), Bits8(byBlocks ? from : 1),
-                                     Bits8(most > 1 ? to * atOnce : 0),
-                                     Bits8(most > 1 ? from * atOnce : 0));
-  for (uint32_t u = 0; u < slabs;) {
-    const uint32_t left = slabs - u;
-    const uint32_t repeats = left < atOnce ? 1 : Min(most, left / atOnce);
-    const uint32_t count = Min(left, repeats * atOnce);
-    for (uint32_t c = 0; c < lanes; c += step) {
-      const uint32_t mask =
-          byBlocks ? Min(count, atOnce) * kBlockLanes : Min(kRepeatLanes, lanes - c);
-      AscendC::Adds(dst[u * dstPitch + c], src[u * srcPitch + c], 0.0F, static_cast<uint64_t>(mask),
-                    Bits8(repeats), p);
+  const AscendC::UnaryRepeatParams p(1, 1, Bits8(most > 1 ? to : 0), Bits8(most > 1 ? from : 0));
+  for (uint32_t u = 0; u < slabs; u += most) {
+    for (uint32_t c = 0; c < lanes; c += kRepeatLanes) {
+      AscendC::Adds(dst[u * dstPitch + c], src[u * srcPitch + c], 0.0F,
+                    static_cast<uint64_t>(Min(kRepeatLanes, lanes - c)),
+                    Bits8(Min(most, slabs - u)), p);
     }
-    u += count;
   }
 }
 

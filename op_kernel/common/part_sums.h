@@ -12,7 +12,6 @@
 #define OP_KERNEL_COMMON_PART_SUMS_H_
 
 #include "common/row_reduce_data.h"
-#include "common/row_reduce_ub.h"
 #include "common/sum_tree.h"
 
 namespace rowreduce {

@@ -7,8 +7,7 @@
 
 #include <type_traits>
 
-#include "common/arch.h"
-#include "common/row_reduce_ub.h"
+#include "common/vector_ops.h"
 
 #if OP_KERNEL_REGISTERS
 

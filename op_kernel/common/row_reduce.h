@@ -11,7 +11,7 @@
 //   View      AR (B == 1: rows) or ARA (columns)
 //   Layout    how a tile lies in UB: layout_padded.h, layout_packed.h, layout_transposed.h, layout_columns.h,
 //             layout_registers.h
-//   Loop      full_load.h, or shared_axis.h where UB does not hold R
+//   Loop      pipeline.h, or shared_axis.h where UB does not hold R
 //   SumOrder  sum_tree.h, sum_mod64.h, or that of the registers
 // This file has what the layouts share: the operands in GM, and their fp32 lanes.
 #ifndef OP_KERNEL_COMMON_ROW_REDUCE_H_
@@ -19,7 +19,7 @@
 
 #include <type_traits>
 
-#include "common/full_load.h"
+#include "common/pipeline.h"
 #include "common/row_reduce_data.h"
 #include "common/sum_mod64.h"
 

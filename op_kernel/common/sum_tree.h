@@ -5,8 +5,7 @@
 #ifndef OP_KERNEL_COMMON_SUM_TREE_H_
 #define OP_KERNEL_COMMON_SUM_TREE_H_
 
-#include "common/gm_copy.h"
-#include "common/row_reduce_ub.h"
+#include "common/pipeline.h"
 
 namespace rowreduce {
 

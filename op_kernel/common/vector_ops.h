@@ -1,14 +1,73 @@
 // SPDX-License-Identifier: Apache-2.0
-// This file has vector instructions over matrices of fp32 in UB: rows at a pitch, products of rows
-// with one value each, and transpositions. A pitch is the number of lanes from one row to the next.
+// What an architecture has, and vector instructions over matrices of fp32 in UB: rows at a pitch (the lanes from one row to the
+// next), products of rows with one value each, and transpositions.
 #ifndef OP_KERNEL_COMMON_VECTOR_OPS_H_
 #define OP_KERNEL_COMMON_VECTOR_OPS_H_
 
-#include "common/arch.h"
+#include "common/sizes.h"
+#include "common/tuning.h"
+#include "kernel_operator.h"
+
+// Ascend310P and Ascend910 copy whole blocks of 32 bytes only (no DataCopyPad) and have no Brcb: legacy.h.
+#if defined(__CCE_AICORE__) && __CCE_AICORE__ < 220
+#define OP_KERNEL_WHOLE_BLOCKS_ONLY 1
+#else
+#define OP_KERNEL_WHOLE_BLOCKS_ONLY 0
+#endif
+// Ascend910 has no WholeReduceSum and BlockReduceSum of fp32, and transposes 16-bit words only.
+#if defined(__CCE_AICORE__) && __CCE_AICORE__ == 100
+#define OP_KERNEL_NO_FLOAT_REDUCE 1
+#else
+#define OP_KERNEL_NO_FLOAT_REDUCE 0
+#endif
+// Ascend 950 has vector functions: instructions on registers between a load from UB and a store.
+#if defined(__NPU_ARCH__) && __NPU_ARCH__ == 3510
+#define OP_KERNEL_REGISTERS 1
+#else
+#define OP_KERNEL_REGISTERS 0
+#endif
 
 namespace common {
 
 using AscendC::BinaryRepeatParams;
+using AscendC::GlobalTensor;
+using AscendC::LocalTensor;
+using AscendC::PipeBarrier;
+using AscendC::RoundMode;
+using AscendC::TBuf;
+using AscendC::TPipe;
+using AscendC::TPosition;
+using AscendC::TQue;
+
+constexpr bool kWholeBlocksOnly = OP_KERNEL_WHOLE_BLOCKS_ONLY != 0;
+constexpr bool kRegisters = OP_KERNEL_REGISTERS != 0;
+// SoCs before 2201 have another name for rounding float to half to nearest even.
+constexpr RoundMode kToNearestEven = kWholeBlocksOnly ? RoundMode::CAST_NONE : RoundMode::CAST_RINT;
+
+constexpr uint32_t kMaxRepeatStride = 255;  // blocks from one repeat to the next
+
+template <typename T>
+constexpr uint32_t kBlockElements = kBlockBytes / sizeof(T);
+
+// WholeBlocks rounds `length` elements up to whole blocks.
+template <typename T>
+__aicore__ inline uint32_t WholeBlocks(uint32_t length) {
+  return AlignUp(length, kBlockElements<T>);
+}
+
+// Bits8 is for repeats and repeat strides, which have 8 bits. What a function does not bound
+// itself, the tiling does; a debug build on the CPU stops where neither has.
+__aicore__ inline uint8_t Bits8(uint32_t value) {
+  ASCENDC_ASSERT((value <= kMaxRepeat), {
+    KERNEL_LOG(KERNEL_ERROR, "%u does not fit the 8 bits of an instruction's repeat", value);
+  });
+  return static_cast<uint8_t>(value);
+}
+
+template <typename B>
+__aicore__ inline uint64_t AddressOf(const LocalTensor<B>& tensor) {
+  return reinterpret_cast<uint64_t>(tensor.GetPhyAddr());
+}
 
 enum class Op { kAdd, kMul };
 
@@ -30,12 +89,6 @@ __aicore__ inline void Repeat(const LocalTensor<float>& dst, const LocalTensor<f
   }
 }
 
-// ByBlocks says whether a repeat takes a block of each of eight rows: one for each row would leave half of its lanes
-// without work.
-__aicore__ inline bool ByBlocks(uint32_t rows, uint32_t lanes) {
-  return lanes % kBlockLanes == 0 && 2 * lanes <= kRepeatLanes && rows >= 4 * kRepeatBlocks;
-}
-
 // dst[r] = a[r] op b[r] for blocks of 8 lanes that lie `*Step` blocks apart: a repeat takes eight rows.
 template <Op op>
 __aicore__ inline void ForBlocks(const LocalTensor<float>& dst, uint32_t dstStep,
@@ -54,30 +107,18 @@ __aicore__ inline void ForBlocks(const LocalTensor<float>& dst, uint32_t dstStep
 }
 
 // dst[r, 0:lanes] = a[r, 0:lanes] op b[r, 0:lanes]. Pitches are multiples of 8 lanes; a pitch of 0 uses one row for all.
-// The cheapest of three forms is taken: a block of each of eight rows, 64 columns of all rows, or one row at a time.
+// An instruction takes 64 columns of all rows, or one row.
 template <Op op>
 __aicore__ inline void ForRows(const LocalTensor<float>& dst, uint32_t dstPitch,
                                const LocalTensor<float>& a, uint32_t aPitch,
                                const LocalTensor<float>& b, uint32_t bPitch, uint32_t rows,
                                uint32_t lanes) {
   constexpr uint32_t kMaxPitch = kMaxRepeatStride * kBlockLanes;
-  // Blocks a repeat apart lie in one or two bank groups of UB and wait for each other.
-  const bool overBanks = aPitch % kRepeatLanes != 0 && bPitch % kRepeatLanes != 0;
-  if (ByBlocks(rows, lanes) && overBanks &&
-      Max(dstPitch, Max(aPitch, bPitch)) * kRepeatBlocks <= kMaxPitch) {
-    for (uint32_t c = 0; c < lanes; c += kBlockLanes) {
-      ForBlocks<op>(dst[c], dstPitch / kBlockLanes, a[c], aPitch / kBlockLanes, b[c],
-                    bPitch / kBlockLanes, rows);
-    }
-    return;
-  }
-  // An instruction for 64 columns writes between those of the one before it, and waits for that one.
+  // An instruction for 64 columns writes between those of the one before it, and waits for that one. So it pays where there
+  // is only one, or where each row would take a part of a repeat besides.
   const uint32_t columns = CeilDiv(lanes, kRepeatLanes);
-  const uint32_t drain = columns > 1 ? kDrainCycles : 0;
-  const uint32_t rest = lanes % kRepeatLanes > 0 ? kPartCycles : 0;
-  const bool byColumns =
-      dstPitch <= kMaxPitch && aPitch <= kMaxPitch && bPitch <= kMaxPitch &&
-      columns * (rows + drain) + rest < rows * (Max(columns, kIssueCycles) + rest);
+  const bool byColumns = dstPitch <= kMaxPitch && aPitch <= kMaxPitch && bPitch <= kMaxPitch &&
+                         (columns == 1 || (lanes % kRepeatLanes > 0 && rows >= 2 * columns));
   if (byColumns) {
     const BinaryRepeatParams p(1, 1, 1, Bits8(dstPitch / kBlockLanes), Bits8(aPitch / kBlockLanes),
                                Bits8(bPitch / kBlockLanes));

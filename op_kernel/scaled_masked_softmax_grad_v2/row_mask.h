@@ -9,7 +9,7 @@
 // Packed rows need mask bytes that lie as they do. Each run of mask rows is one piece of GM. Its first byte lies as far behind a
 // block of UB as the element that it masks.
 //
-// UB: MaskUbOf of row_reduce_ub.h.
+// UB: MaskUbOf of row_reduce_data.h.
 #ifndef OP_KERNEL_SCALED_MASKED_SOFTMAX_GRAD_V2_ROW_MASK_H_
 #define OP_KERNEL_SCALED_MASKED_SOFTMAX_GRAD_V2_ROW_MASK_H_
 

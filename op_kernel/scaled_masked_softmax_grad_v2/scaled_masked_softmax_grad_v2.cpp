@@ -8,9 +8,5 @@ extern "C" __global__ __aicore__ void scaled_masked_softmax_grad_v2(GM_ADDR yGra
                                                                     GM_ADDR tiling) {
   REGISTER_TILING_DEFAULT(ScaledMaskedSoftmaxGradV2TilingData);
   GET_TILING_DATA_WITH_STRUCT(ScaledMaskedSoftmaxGradV2TilingData, tilingData, tiling);
-  if (TILING_KEY_IS(ROW_REDUCE_PADDED)) {
-    scaledmaskedsoftmaxgradv2::Run<DTYPE_Y, false>(yGrad, y, mask, xGrad, tilingData);
-  } else if (TILING_KEY_IS(ROW_REDUCE_PACKED)) {
-    scaledmaskedsoftmaxgradv2::Run<DTYPE_Y, true>(yGrad, y, mask, xGrad, tilingData);
-  }
+  scaledmaskedsoftmaxgradv2::RunByKey<DTYPE_Y>(yGrad, y, mask, xGrad, tilingData);
 }

@@ -4,7 +4,7 @@
 // The sum includes masked elements, so their NaN and Inf reach the rest of the row; a masked
 // element itself is +0 whatever was computed for it. Any mask byte that is not 0 masks. fp16 and
 // bf16 are widened to fp32 on entry and rounded once on exit; order of additions as in
-// softmax_grad.h. A scale of 1 costs nothing.
+// softmax_grad.cpp. A scale of 1 costs nothing.
 //
 // Tiling keys are ROW_REDUCE_PADDED and ROW_REDUCE_PACKED of common/row_reduce_data.h. PACKED wants
 // runs of kMaskRun mask rows or more. GM traffic / floor is 1.00 for yGrad, y and xGrad; of the
@@ -46,6 +46,16 @@ __aicore__ inline void Run(GM_ADDR yGrad, GM_ADDR y, GM_ADDR mask, GM_ADDR xGrad
   AscendC::TPipe pipe;
   Layout layout(y, yGrad, xGrad, t.rows, Step{t.scale}, &pipe, mask, t);
   rowreduce::RunFullLoad(&pipe, layout);
+}
+
+template <typename T>
+__aicore__ inline void RunByKey(GM_ADDR yGrad, GM_ADDR y, GM_ADDR mask, GM_ADDR xGrad,
+                                const ScaledMaskedSoftmaxGradV2TilingData& t) {
+  if (TILING_KEY_IS(ROW_REDUCE_PADDED)) {
+    Run<T, false>(yGrad, y, mask, xGrad, t);
+  } else if (TILING_KEY_IS(ROW_REDUCE_PACKED)) {
+    Run<T, true>(yGrad, y, mask, xGrad, t);
+  }
 }
 
 }  // namespace scaledmaskedsoftmaxgradv2

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tiling of SoftmaxCrossEntropyGrad: aclgrad/row_reduce_context.h chooses the layout and splits the rows.
-#include "aclgrad/row_reduce_context.h"
+// Tiling of SoftmaxCrossEntropyGrad: aclgrad/tiling_context.h chooses the layout and splits the rows.
+#include "aclgrad/tiling_context.h"
 
 namespace optiling {
 namespace {

@@ -46,21 +46,6 @@ extern "C" __global__ __aicore__ void softmax_cross_entropy_grad(GM_ADDR log_sof
 #endif
   REGISTER_TILING_DEFAULT(RowReduceTilingData);
   GET_TILING_DATA_WITH_STRUCT(RowReduceTilingData, t, tiling);
-  using T = DTYPE_LOG_SOFTMAX;
-  using crossentropy::Step;
-  if (TILING_KEY_IS(ROW_REDUCE_PADDED)) {
-    rowreduce::Run<rowreduce::Padded<T, Step>>(log_softmax, labels, grad_x, t);
-  } else if (TILING_KEY_IS(ROW_REDUCE_PACKED)) {
-    rowreduce::Run<rowreduce::Packed<T, Step>>(log_softmax, labels, grad_x, t);
-  } else if (TILING_KEY_IS(ROW_REDUCE_TRANSPOSED)) {
-    rowreduce::Run<rowreduce::Transposed<T, Step>>(log_softmax, labels, grad_x, t);
-  } else if (TILING_KEY_IS(ROW_REDUCE_COLUMNS)) {
-    rowreduce::Run<rowreduce::Columns<T, Step>>(log_softmax, labels, grad_x, t);
-  } else if (TILING_KEY_IS(ROW_REDUCE_REGISTERS)) {
-    rowreduce::Run<rowreduce::Registers<T, Step>>(log_softmax, labels, grad_x, t);
-  } else if (TILING_KEY_IS(ROW_REDUCE_SHARED_ROWS)) {
-    rowreduce::RunShared<T, Step, true>(log_softmax, labels, grad_x, workspace, t);
-  } else if (TILING_KEY_IS(ROW_REDUCE_SHARED_COLUMNS)) {
-    rowreduce::RunShared<T, Step, false>(log_softmax, labels, grad_x, workspace, t);
-  }
+  rowreduce::RunByKey<DTYPE_LOG_SOFTMAX, crossentropy::Step>(log_softmax, labels, grad_x, workspace,
+                                                             t);
 }

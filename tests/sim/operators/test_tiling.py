@@ -164,7 +164,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     source.write_text(SHIM)
     library = folder / "shim.so"
     host = ROOT / "op_host"
-    parts = ("full_load_tiling", "row_reduce_tiling", "shared_axis", "sharing")
+    parts = ("full_load_tiling", "row_reduce_tiling", "shared_axis")
     sources = [
         str(source),
         *(str(host / "common" / f"{part}.cpp") for part in parts),

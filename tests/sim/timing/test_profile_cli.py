@@ -58,7 +58,7 @@ def test_summary(profile: Profile) -> None:
     assert re.search(r"time +\d+\.\d us \(estimate; [\d.]+ to [\d.]+ us, evidence: fitted\)", text)
     for word in (
         "bound by", "bandwidth bound", "1.00 x the floor", "48 of 48", "aiv_vec_time(us)",
-        "aiv_mte2_ratio", "aiv_vec_total_cflt_ratio", "what to try next", "gm_copy.h:",
+        "aiv_mte2_ratio", "aiv_vec_total_cflt_ratio", "what to try next", "pipeline.h:",
     ):  # fmt: skip
         assert word in text, word
 
@@ -265,7 +265,7 @@ def test_page(profile: Profile, tmp_path: Path) -> None:
         # A buffer is filled anew behind its FreeTensor only.
         assert all(one[1] <= two[0] + 1 for uses in of_row for one, two in pairwise(uses))
         assert len(of_row[names.index("outQueue_")]) == 2
-    for word in ("Roofline", "What to try next", "gm_copy.h:", "By instruction", "estimate"):
+    for word in ("Roofline", "What to try next", "pipeline.h:", "By instruction", "estimate"):
         assert word in page, word
 
 
