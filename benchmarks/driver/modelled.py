@@ -3,23 +3,27 @@
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from typing import Any
 
+from aclgrad.common import temporary
 from aclgrad.profiling.calls import profiling
 from aclgrad.profiling.estimate import before_us, error_band, shares
 from aclgrad.profiling.profiled import Profiled
-from aclgrad.runtime import open_device
+from aclgrad.runtime import Device, open_device
 from driver import classes
 from driver.calls import Call, WrongNumbersError
 from driver.cases import SOC, Case
 
 Row = dict[str, Any]
 
-LIMITS = ("memory", "l2", "vec", "scalar", "mte2", "mte3")  # what may be busy all the time
+LOW = 0.75  # of the bandwidth bound; what limits a case below it is looked for
+PIPES = {"mte2": "MTE2", "vec": "VECTOR", "mte3": "MTE3"}  # what each tile passes in turn
+WORKS = ("memory", "l2", "scalar", *PIPES)  # what may work all the time
 
 
 def start(threads: int) -> None:
@@ -43,6 +47,10 @@ def measure(case: Case, soc: str = SOC) -> Row:
             call.launch()
         launches = device.profiles()
         call.check()
+        found = Profiled(
+            case.op, case.dims, case.alias, soc, launches, call.read_bytes, call.write_bytes
+        )
+        limit = limit_of(device, found) if found.of_bound < LOW else {}
     except WrongNumbersError as error:
         return {"case": case.key, "error": str(error)}
     finally:
@@ -50,24 +58,57 @@ def measure(case: Case, soc: str = SOC) -> Row:
         device.clear_profiles()
         if soc != SOC:
             device.set_option("soc", SOC)
-    found = Profiled(
-        case.op, case.dims, case.alias, soc, launches, call.read_bytes, call.write_bytes
-    )
-    used = {name: share for name, share in shares(found.kernel).items() if name in LIMITS}
-    busiest = max(used, key=lambda name: used[name])
-    launch = before_us(found.kernel) / found.us
     return {
         "case": case.key,
         "us": round(found.us, 3),
         "share": round(found.of_bound, 4),
         "traffic": round(found.traffic, 4),
         "bound by": found.bound.key,
-        "busiest": busiest,
-        "of busiest": round(launch + used[busiest] * (1 - launch), 4),
+        **limit,
         "band": error_band(found.kernel),
         "cores": len(found.kernel["cores"]),
         "above": found.us - before_us(found.kernel) - classes.copies_us(found.kernel, case),
     }
+
+
+def limit_of(device: Device, found: Profiled) -> Row:
+    """What keeps a case from its bandwidth bound, and which part of the time that accounts for.
+
+    Nothing is faster than the launch and the work of any one unit. Each tile passes MTE2, VECTOR
+    and MTE3 in turn, so no order of the same tiles is faster than, for any of the three: what comes
+    before its first work, its work, and what comes behind its last one (the bound of a flow shop by
+    one machine), on the core that ends last. The larger of both is taken: a pipe that waits at a
+    barrier for its own results works as well.
+    """
+    kernel = found.kernel
+    launch = before_us(kernel) / found.us
+    used = shares(kernel)
+    limits = {name: (launch + used[name] * (1 - launch), launch) for name in WORKS}
+    cores = kernel["cores"]
+    last = max(range(len(cores)), key=lambda core: cores[core]["cycles"])
+    with temporary.folder() as folder:
+        path = folder / "trace.json"
+        device.write_trace(found.main, [last], path)
+        events = json.loads(path.read_text("utf-8"))["traceEvents"]
+    for name, lane in PIPES.items():
+        first, behind, work = span(event for event in events if event.get("tid") == lane)
+        outside = found.us - (behind - first) if work else 0.0
+        limits[name] = max(limits[name], ((outside + work) / found.us, outside / found.us))
+    name = max(limits, key=lambda name: limits[name])
+    of_limit, outside = limits[name]
+    return {"limit": name, "of limit": round(of_limit, 4), "outside": round(outside, 4)}
+
+
+def span(events: Iterable[Mapping[str, Any]]) -> tuple[float, float, float]:
+    """First start, last end and working time of a pipe's slices, which may lie over one another."""
+    slices = sorted((e["ts"], e["ts"] + e["dur"]) for e in events if e["ph"] == "X")
+    if not slices:
+        return 0.0, 0.0, 0.0
+    work, until = 0.0, slices[0][0]
+    for start, stop in slices:
+        work += max(0.0, stop - max(start, until))
+        until = max(until, stop)
+    return slices[0][0], until, work
 
 
 def measure_all(

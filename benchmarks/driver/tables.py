@@ -18,13 +18,13 @@ from driver.cases import HOST_LIMITS, Case, CaseClass
 from driver.classes import FIGURES, Verdict
 from driver.cliffs import Cliff
 from driver.host import THREADS
+from driver.modelled import LOW
 
 Row = dict[str, Any]
 
 DTYPES = ("fp32", "fp16", "bf16")
 
-LOW = 0.75  # of the bandwidth bound
-BOUNDED = 0.85  # A case whose busiest unit works for more of its limit is bounded by that unit.
+BOUNDED = 0.85  # A case that takes no longer than its limit by this share has no room to speak of.
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 # Tables of every case; what is not named here is in the short page.
@@ -167,7 +167,7 @@ def classes(verdicts: Sequence[Verdict], rows: Sequence[Row]) -> Table:
     )
 
 
-BUSIEST = {
+LIMITED_BY = {
     "memory": "memory, with what copies that start off 256 bytes cost",
     "l2": "L2, which moves whole lines for parts of them",
     "vec": "VECTOR",
@@ -178,36 +178,44 @@ BUSIEST = {
 
 
 def below(groups: Sequence[CaseClass], rows: Sequence[Row]) -> Table:
-    """What the cases of less than three quarters of the bandwidth bound are busy with."""
+    """What limits the cases of less than three quarters of the bandwidth bound."""
     found: dict[tuple[str, str, str], list[Row]] = {}
     keys = [(group.key, case.alias) for group in groups for case in group.cases]
     for (name, alias), row in zip(keys, rows, strict=True):
         if "error" not in row and row["share"] < LOW:
             width = "fp32" if alias == "fp32" else "16 bit"
-            found.setdefault((name, width, row["busiest"]), []).append(row)
+            found.setdefault((name, width, row["limit"]), []).append(row)
 
     def cell(cases: Sequence[Row], name: str) -> str:
         values = [row[name] for row in cases]
         return f"{median(values):.0%} ({min(values):.0%})"
 
     low = [row for cases in found.values() for row in cases]
-    limits = dict.fromkeys(row["busiest"] for row in low)
-    bounded = [row["busiest"] for row in low if row["of busiest"] >= BOUNDED]
+    limits = dict.fromkeys(row["limit"] for row in low)
+    bounded = [row["limit"] for row in low if row["of limit"] >= BOUNDED]
     by_limit = [
-        f"{bounded.count(name)} of {sum(row['busiest'] == name for row in low)} by {name}"
+        f"{bounded.count(name)} of {sum(row['limit'] == name for row in low)} by {name}"
         for name in limits
     ]
     shares = [row["share"] for row in rows if "error" not in row]
     return Table(
-        "cases below three quarters of the bandwidth bound, by what is busiest",
-        ["class", "dtype", "busiest", "cases", "of the bandwidth bound", "of the busiest's limit"],
+        "cases below three quarters of the bandwidth bound, by what limits them",
         [
-            [name, width, BUSIEST[busiest], str(len(cases))]
-            + [cell(cases, figure) for figure in ("share", "of busiest")]
-            for (name, width, busiest), cases in found.items()
+            "class",
+            "dtype",
+            "limited by",
+            "cases",
+            "of the bandwidth bound",
+            "launch, fill and drain",
+            "of the limit",
+        ],
+        [
+            [name, width, LIMITED_BY[limit], str(len(cases))]
+            + [cell(cases, figure) for figure in ("share", "outside", "of limit")]
+            for (name, width, limit), cases in found.items()
         ],
         f"{len(low)} of {len(rows)} cases, whose median is {median(shares):.0%}; median (least)."
-        f" At {BOUNDED:.0%} of the busiest's limit or more are {len(bounded)} of the"
+        f" At {BOUNDED:.0%} of the limit or more are {len(bounded)} of the"
         f" {len(low)}: {', '.join(by_limit)}.",
     )
 

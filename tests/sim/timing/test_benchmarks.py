@@ -174,17 +174,34 @@ def test_each_class_has_its_share_and_its_error() -> None:
     assert "| share of the bound | 1 | 30% | 30% |  | 35% | softmax_grad 10x10 |" in shown
 
 
-def test_low_cases_are_told_by_what_is_busiest() -> None:
+def test_low_cases_are_told_by_what_limits_them() -> None:
     """Cases of three quarters and more are no part of it, and neither are wrong ones."""
     chosen = tuple(Case("softmax_grad", (rows, 10), "fp16") for rows in (10, 20, 30, 40))
     group = cases.CaseClass("a", cases.SOC, {"share": 0.5}, chosen)
-    low = [{"share": 0.5, "busiest": "vec", "of busiest": 0.9}]
-    low += [{"share": 0.6, "busiest": "vec", "of busiest": 0.8}]
-    rows = [*low, {"share": 0.75, "busiest": "l2", "of busiest": 1.0}, {"error": "wrong"}]
+    low = [{"share": 0.5, "limit": "vec", "of limit": 0.9, "outside": 0.4}]
+    low += [{"share": 0.6, "limit": "vec", "of limit": 0.8, "outside": 0.3}]
+    rows = [*low, {"share": 0.75}, {"error": "wrong"}]
     shown = tables.below([group], rows).markdown()
-    assert "| a | 16 bit | VECTOR | 2 | 55% (50%) | 85% (80%) |" in shown
-    assert "L2" not in shown
+    assert "| a | 16 bit | VECTOR | 2 | 55% (50%) | 35% (30%) | 85% (80%) |" in shown
     assert "2 of 4 cases" in shown
+    assert "1 of the 2: 1 of 2 by vec" in shown
+
+
+def test_slices_of_a_pipe_may_lie_over_one_another() -> None:
+    """Copies that are under way at once count once; a wait between them does not count."""
+    slices = [(5.0, 1.0), (1.0, 2.0), (2.0, 2.0), (8.0, 0.5)]
+    events = [{"ph": "X", "ts": start, "dur": took} for start, took in slices]
+    assert modelled.span([*events, {"ph": "B", "ts": 0.0}]) == (1.0, 8.5, 4.5)
+    assert modelled.span([]) == (0.0, 0.0, 0.0)
+
+
+def test_the_limit_of_a_case_has_what_lies_before_and_behind_a_pipe() -> None:
+    """A single row: nothing lies beside its load, its arithmetic and its store."""
+    modelled.start(1)
+    found = modelled.measure(Case("log_softmax_grad", (65536, 6), "fp16", (("dim", 0),)))
+    assert found["share"] < modelled.LOW
+    assert found["limit"] == "mte2"
+    assert 0.5 < found["outside"] < found["of limit"] < 0.9  # the launch alone is 0.4
 
 
 def test_cliffs_are_steps_that_a_longer_row_undercuts() -> None:
