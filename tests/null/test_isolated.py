@@ -154,3 +154,16 @@ def test_parts_that_nobody_wants_are_ended() -> None:
     assert answer is not None
     with pytest.raises(ProcessLookupError):
         os.kill(answer["process"], 0)
+
+
+@pytest.mark.parametrize("status", [0, 3])
+def test_child_that_code_of_others_ends(status: int) -> None:
+    """Also one that says that all is well."""
+
+    def work() -> Iterator[dict[str, Any]]:
+        yield {"label": "first"}
+        os._exit(status)
+
+    first, last = isolated(work, time.monotonic() + 60)
+    assert first == ({"label": "first"}, None)
+    assert last == (None, (CRASHED, f"it ended the process with status {status}"))

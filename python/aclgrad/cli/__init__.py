@@ -12,9 +12,7 @@ May import: ``campaign``, ``campaign.plans``, ``campaign.results``, ``campaign.w
 
 from __future__ import annotations
 
-import errno
 import importlib
-import os
 import sys
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -25,8 +23,8 @@ import typer
 from typer.core import TyperGroup
 
 from aclgrad import __version__
+from aclgrad.cli import errors
 from aclgrad.common.temporary import tell_children
-from aclgrad.errors import AclgradError
 
 Command = Callable[..., None]
 
@@ -99,33 +97,11 @@ def _command(name: str) -> Any:
     return typer.main.get_command(alone)
 
 
-def _errors() -> Any:
-    return importlib.import_module("aclgrad.cli.common").ERR
-
-
 def _telling(name: str) -> Any:
     """Lines of a command that has no bar of its own."""
     if name not in _WITHOUT_BAR:
         return nullcontext()
     return importlib.import_module("aclgrad.cli.progress_lines").telling(f"aclgrad {name}")
-
-
-def _of_system(error: OSError) -> str:
-    """What the system refused, and where. Of a copy it names the file that is read first."""
-    place = error.filename2 or error.filename
-    text = f"{place}: {error.strerror}" if place else str(error.strerror or error)
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        text += ". Next: df -h and df -i tell which disk is full; then run this again"
-    return text
-
-
-def _on_one_line(text: str) -> str:
-    """The text, with the names of folders and files that hold newlines in legible form."""
-    for word in [*sys.argv[1:], os.path.abspath(".")]:
-        for part in word.split("/"):
-            if "\n" in part or "\t" in part:
-                text = text.replace(part, part.encode("unicode_escape").decode("ascii"))
-    return text
 
 
 def _guarded(name: str, command: Command) -> Command:
@@ -136,17 +112,10 @@ def _guarded(name: str, command: Command) -> Command:
         try:
             with _telling(name):
                 command(*args, **kwargs)
-        except (AclgradError, ValueError, TypeError, OSError) as error:
-            text = _of_system(error) if isinstance(error, OSError) else str(error)
-            _errors().print(f"error: {_on_one_line(text)}", style="red", markup=False)
-            raise typer.Exit(1) from None
-        except MemoryError:
-            _errors().print(
-                "error: not enough memory. Next: free -h, or smaller tensors", style="red"
-            )
-            raise typer.Exit(1) from None
+        except errors.HANDLED as error:
+            errors.end(errors.text_of(error))
         except KeyboardInterrupt:
-            _errors().print("interrupted")
+            importlib.import_module("aclgrad.cli.common").ERR.print("interrupted")
             raise typer.Exit(130) from None
 
     return guarded

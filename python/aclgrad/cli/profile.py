@@ -267,6 +267,14 @@ def sweep_shapes(text: str) -> list[str]:
     return found
 
 
+def calls(compare: str | None, sweep: str | None) -> int:
+    """How many calls `run` profiles."""
+    try:
+        return len(sweep_shapes(sweep)) if sweep else 2 if compare else 1
+    except ValueError:
+        return 1  # `run` says so
+
+
 def _sweep(request: Request, output: Output, console: Console, device: Device, text: str) -> None:
     if output.csv is not None or output.trace is not None:
         raise ValueError("--csv and --trace: are of one profile. Next: give SHAPE without --sweep")

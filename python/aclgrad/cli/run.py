@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from aclgrad.cli import lookup, operators, sources
+from aclgrad.cli import errors, lookup, operators, sources
 from aclgrad.cli.common import ERR, OUT, allow_partial, open_device, print_json, progress
 from aclgrad.cli.options import (
     Attrs,
@@ -89,15 +89,18 @@ def run_command(
             raise ValueError("--golden: a program has no golden. Next: leave --golden out")
         raise typer.Exit(_run_program(Path(op), files, kernel, running, output, as_json))
     given = operators.Given(files, _attrs(attr, dim), dtype, out_dtype, outputs, kernel, golden)
-    computed = operator.run(given, running, output, as_json)
-    if html is not None:
-        _write_page(computed, html)
-    if as_json:
-        print_json(_document(computed, output))
-    else:
-        _show(computed, output)
-    if computed.errors or (computed.report is not None and not computed.report.passed):
-        raise typer.Exit(1)
+
+    def work() -> bool:
+        computed = operator.run(given, running, output, as_json)
+        if html is not None:
+            _write_page(computed, html)
+        if as_json:
+            print_json(_document(computed, output))
+        else:
+            _show(computed, output)
+        return bool(computed.errors) or not (computed.report is None or computed.report.passed)
+
+    errors.in_child(work, op, here=running.device is DeviceName.npu)
 
 
 def _write_page(computed: operators.Computed, path: Path) -> None:
@@ -362,7 +365,8 @@ def profile_command(
 ) -> None:
     """Estimate an operator's or a program's time on an NPU, and where it goes."""
     from aclgrad.cli import profile
-    from aclgrad.profiling.request import Request, parse_cores
+    from aclgrad.profiling.program import endless
+    from aclgrad.profiling.request import Request, most_seconds, parse_cores
 
     if project_request.is_shape(op) and (here := project_request.here(None)):
         op, shape = here[0], [op, *(shape or [])]
@@ -384,5 +388,15 @@ def profile_command(
     )  # fmt: skip
     wanted = parse_cores(cores)
     output = profile.Output(as_json, csv, trace, html, plot, board, wanted)
-    if profile.run(request, output, OUT, device, compare=compare, sweep=sweep):
-        raise typer.Exit(1)
+
+    def work() -> bool:
+        return profile.run(request, output, OUT, device, compare=compare, sweep=sweep)
+
+    seconds = most_seconds()
+    errors.in_child(
+        work,
+        op,
+        here=op.endswith(".asc") and compare is None,  # a process of its own anyway
+        seconds=seconds * profile.calls(compare, sweep),
+        late=lambda: endless(op, seconds),
+    )

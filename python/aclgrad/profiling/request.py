@@ -6,11 +6,7 @@ from __future__ import annotations
 import difflib
 import os
 import re
-import signal
-import sys
-import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +15,7 @@ from aclgrad.errors import AclnnError
 from aclgrad.ops import find
 from aclgrad.profiling.calls import profile_op, profile_sources, sources_inputs
 from aclgrad.profiling.profiled import Profiled, ProfileError
-from aclgrad.profiling.program import LIMIT, endless, profile_program
+from aclgrad.profiling.program import LIMIT, profile_program
 from aclgrad.reading import command_words as project_request
 from aclgrad.spec import dtypes
 from aclgrad.testing import user_data
@@ -80,7 +76,7 @@ def profile(device: Device, request: Request, *, quiet: bool = False) -> Profile
     if request.word.endswith(".asc"):
         return _program(request, quiet)
     device.set_option("soc", request.soc)
-    with device.keeping("sensitivity", "cores"), _limited(request.word):
+    with device.keeping("sensitivity", "cores"):
         if request.cores is not None:
             device.set_option("cores", str(request.cores))
         if request.sensitivity:
@@ -103,7 +99,7 @@ def _program(request: Request, quiet: bool) -> Profiled:
         )
     found = profile_program(
         Path(request.word), request.shapes, soc=request.soc, cores=request.shown,
-        vector_cores=request.cores, quiet=quiet, seconds=_seconds(), assumed=request.assumed,
+        vector_cores=request.cores, quiet=quiet, seconds=most_seconds(), assumed=request.assumed,
         keep_going=request.keep_going, sensitivity=request.sensitivity,
     )  # fmt: skip
     request.faults.extend(found.faults)
@@ -121,37 +117,12 @@ def _failed(what: str, error: AclnnError, wanted: str, again: str) -> ProfileErr
     return ProfileError(f"{what}: {'; '.join(lines).rstrip('.')}. Next: {wanted}")
 
 
-def _seconds() -> int:
+def most_seconds() -> int:
     """How long one call or program may take."""
     text = os.environ.get(LIMIT, str(_MOST_SECONDS))
     if not re.fullmatch(r"[1-9]\d*", text):
         raise ProfileError(f"{LIMIT}={text}: want seconds. Next: export {LIMIT}={_MOST_SECONDS}")
     return int(text)
-
-
-@contextmanager
-def _limited(what: str) -> Iterator[None]:
-    """End the process when a kernel loops without end. Neither Python nor the simulator gets a
-    word in then; for the same reason Ctrl-C has to end it right away.
-    """
-    seconds = _seconds()
-
-    def end() -> None:
-        sys.stderr.write(f"error: {endless(what, seconds)}\n")
-        sys.stderr.flush()
-        os._exit(1)
-
-    timer = threading.Timer(seconds, end)
-    timer.daemon = True
-    in_main = threading.current_thread() is threading.main_thread()
-    before = signal.signal(signal.SIGINT, signal.SIG_DFL) if in_main else None
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
-        if in_main:
-            signal.signal(signal.SIGINT, before)
 
 
 def _profile(device: Device, request: Request) -> Profiled:

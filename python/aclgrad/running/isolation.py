@@ -31,8 +31,8 @@ Ended = tuple[str, str]
 Answered = tuple[Answer | None, Ended | None]
 """An answer of a process, or how it ended when it did not end well."""
 
-_RAISED = "raised"
-"""The key of an answer that says what exception ended a child."""
+_RAISED, _DONE = "raised", "done"
+"""Keys of the last answer of a child: what exception ended it, or that it has done its work."""
 
 _STAGE = mmap.mmap(-1, 512)
 """The code of others that a process is in; its parent reads it when that has ended the process."""
@@ -64,7 +64,7 @@ def isolated(
     os.close(write)
     status = None
     try:
-        ended = yield from _answers(read, child, deadline)
+        done, ended = yield from _answers(read, child, deadline)
         _, status = os.waitpid(child, 0)
     finally:
         if status is None:  # nobody wants the rest
@@ -75,7 +75,7 @@ def isolated(
         ended = (CRASHED, f"{name} in {entered()}")
         if name == "SIGKILL":
             ended = (CRASHED, f"{ended[1]}, as the system ends what takes too much: {_short()}")
-    elif ended is None and os.WEXITSTATUS(status):
+    elif ended is None and not done:
         ended = (CRASHED, f"it ended the process with status {os.WEXITSTATUS(status)}")
     if ended is not None:
         yield None, ended
@@ -87,13 +87,18 @@ def _widen(pipe: int) -> None:
         fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, 1 << 20)
 
 
-def _answers(read: int, child: int, deadline: float) -> Generator[Answered, None, Ended | None]:
-    """The answers of a child, and how it ended if one says so, or it was ended."""
-    pending = b""
+def _answers(
+    read: int, child: int, deadline: float
+) -> Generator[Answered, None, tuple[bool, Ended | None]]:
+    """The answers of a child, whether it has done its work, and how it ended if one says so, or it
+    was ended.
+    """
+    pending, done = b"", False
     ended: Ended | None = None
     with os.fdopen(read, "rb", buffering=0) as stream:
         while True:
-            ready, _, _ = select.select([stream], [], [], max(deadline - time.monotonic(), 0))
+            left = None if deadline == math.inf else max(deadline - time.monotonic(), 0)
+            ready, _, _ = select.select([stream], [], [], left)
             if not ready:
                 os.kill(child, signal.SIGKILL)
                 ended = (SLOW, "it did not end within the time limit")
@@ -107,9 +112,11 @@ def _answers(read: int, child: int, deadline: float) -> Generator[Answered, None
                 answer = json.loads(line)
                 if raised := answer.get(_RAISED):
                     ended = (CRASHED, raised)
+                elif _DONE in answer:
+                    done = True
                 else:
                     yield answer, None
-    return ended
+    return done, ended
 
 
 def case_by_case(
@@ -198,6 +205,7 @@ def _be_child(
                 os.dup2(quiet, 2)
             for answer in work():
                 send(answer)
+            send({_DONE: True})
             status = 0
         except BaseException as error:
             send({_RAISED: _raised(error)})
