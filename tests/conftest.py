@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+import processor_time
 import tiers
 from aclgrad.errors import ToolkitError
 from aclgrad.runtime import OPTIONS, Device, Toolkit, find_toolkit, open_device
@@ -48,7 +49,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Describe the marks."""
+    """Describe the marks, and measure tests."""
+    config.pluginmanager.register(processor_time)
     for name, text in tiers.MARKS.items():
         config.addinivalue_line("markers", f"{name}: {text}")
     config.addinivalue_line("markers", "on_board: runs on an NPU as on the simulator")
