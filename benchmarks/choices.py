@@ -169,8 +169,7 @@ def print_times(folder: Path) -> None:
             moved = {row["cost"]: (row["halved"], row["doubled"]) for row in rows}
             failed = found.faults[0].kind if found.faults else ""
             key = int(kernel["tilingKey"])
-            why = undecided(kernel)
-            times = Times(found.us, moved, error_band(kernel), key, failed, why)
+            times = Times(found.us, moved, error_band(kernel), key, failed, undecided(kernel))
             if beside == 0 or abs(found.us / beside - 1) < NEAR:
                 break
         print(json.dumps(asdict(times)))

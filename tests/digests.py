@@ -74,7 +74,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
     if config.getoption("--digests"):
         RawSimulator.copy = copy_and_add  # type: ignore[method-assign]
-        Buffer.read = read_and_add  # type: ignore[method-assign]
+        Buffer.read = read_and_add  # type: ignore[method-assign,assignment]
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

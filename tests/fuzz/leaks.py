@@ -65,7 +65,8 @@ def check(abi: Abi, runner: Runner, cases: Sequence[Drawn]) -> str:
         run()
     grown = ""
     for _ in range(_BATCHES):
-        grown = _growth(*zip(*(run() for _ in range(_ROUNDS)), strict=True), len(cases))
+        heap, device, threads = zip(*(run() for _ in range(_ROUNDS)), strict=True)
+        grown = _growth(heap, device, threads, len(cases))
         if not grown:
             break
     return grown

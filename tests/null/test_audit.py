@@ -148,8 +148,8 @@ def test_the_file_is_made_from_osv_documents(audit: ModuleType, root: Path) -> N
         ("PYSEC-8", "jinja2", ["<=2.6"], ["PYSEC-8"], day),
         ("PYSEC-9", "jinja2", ["<=2.7"], ["PYSEC-9"], day),
     ]  # fmt: skip
-    for source in (folder, root / "all.zip"):
-        assert audit.collect(source, {"jinja2"}) == want
+    for place in (folder, root / "all.zip"):
+        assert audit.collect(place, {"jinja2"}) == want
     plant(root, ("jinja2", "3.3"))
     words = ("--update", root / "all.zip", "--source", 'a "test"', "--date", "2030-01-02")
     done = run(root, *words)

@@ -62,8 +62,7 @@ def test_a_new_constant_is_seen() -> None:
 )
 def test_what_a_constant_is(text: str, value: str) -> None:
     found = DECLARED.search(text)
-    assert (found[1], found[2]) == ("kNew", value) if value else found is None
-    assert found is None or found[1] == "kNew"
+    assert (found and (found[1], found[2])) == (("kNew", value) if value else None)
 
 
 @pytest.mark.parametrize("one", ALTERNATIVES, ids=lambda one: one.name)

@@ -57,7 +57,7 @@ def in_process(*words: object, **environment: str) -> subprocess.CompletedProces
         except SystemExit as end:
             status = end.code
     assert isinstance(status, int)
-    return subprocess.CompletedProcess(words, status, out.getvalue(), err.getvalue())
+    return subprocess.CompletedProcess([*map(str, words)], status, out.getvalue(), err.getvalue())
 
 
 def refused(*words: object, match: str, status: int = 1, **environment: str) -> None:

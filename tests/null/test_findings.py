@@ -21,8 +21,10 @@ from aclgrad.findings import HINT, KINDS, WARNING, Finding, Place, Refused, Resu
 from aclgrad.ops import find
 from aclgrad.reporting import findings_page, html, junit, report
 from aclgrad.reporting.report import Conditions
+from aclgrad.spec.call import AttrValue
 from aclgrad.spec.cases import Case
 from aclgrad.spec.dtypes import FLOAT, FLOAT16
+from aclgrad.spec.op_spec import OpSpec
 from aclgrad.spec.soc import family
 from aclgrad.testing import selection
 from aclgrad.testing.run import Outcome, UnsetTiling, check_findings, difference
@@ -403,7 +405,7 @@ def test_shapes_instead_of_the_grid() -> None:
     ).shape == (5,)
     # The masked operator wants four dims; it is only asked when it is named.
     masked = find("scaled_masked_softmax_grad_v2")
-    both = {SOFTMAX: {"dim": -1}, masked: masked.defaults()}
+    both: dict[OpSpec, dict[str, AttrValue]] = {SOFTMAX: {"dim": -1}, masked: masked.defaults()}
     unnamed = selection.to_check(both, [(4, 33)], family("ascend910b"), FLOAT, named=False)
     assert [spec for spec, _, _ in unnamed] == [SOFTMAX]
     assert len(selection.to_check(both, [(4, 33)], family("ascend910b"), FLOAT)) == 2
@@ -430,6 +432,12 @@ class Fake:
 
     def findings(self) -> tuple[Finding, ...]:
         return self.found
+
+    def reset_stats(self) -> None:
+        pass
+
+    def stats(self) -> None:
+        """Nobody counts."""
 
     def check(self, *chaos: int) -> Any:
         done = check_findings(self, "softmax_grad", lambda: self.compute(self), chaos)  # type: ignore[arg-type]
@@ -557,7 +565,8 @@ def test_difference_is_by_bits() -> None:
     assert difference(nan, np.copysign(nan, [-1, 1]).astype(np.float32)) == ""
     assert difference(nan, nan[::-1]).startswith("2 of 2 elements differ")
     assert difference(np.zeros(0), np.zeros(0)) == ""
-    assert difference(np.int8([1, 2, 3]), np.int8([1, 0, 0])).startswith("2 of 3 elements differ")
+    one, other = (np.array(numbers, np.int8) for numbers in ([1, 2, 3], [1, 0, 0]))
+    assert difference(one, other).startswith("2 of 3 elements differ")
 
 
 CASE = next(iter(SOFTMAX.cases(SOFTMAX, True)))

@@ -2,6 +2,7 @@
 """The generator of planted faults: each edit is what its kind says, and a verdict needs a place."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -28,20 +29,20 @@ def found(kind: str, source: str = KERNEL) -> list[faults.Fault]:
     return [fault for fault in faults.faults(source, "kernel") if fault.kind == kind]
 
 
-def test_comments_and_launches_are_no_places():
+def test_comments_and_launches_are_no_places() -> None:
     assert [fault.line for fault in found("flag-dropped")] == [4]
     assert found("barrier-dropped") == []
     assert [call.name for call in calls(code_only(KERNEL), "Axpy")] == []
 
 
-def test_a_fault_keeps_the_lines():
+def test_a_fault_keeps_the_lines() -> None:
     for fault in faults.faults(KERNEL, "kernel"):
         planted = fault.plant(KERNEL)
         assert planted != KERNEL
         assert planted.count("\n") == KERNEL.count("\n"), fault
 
 
-def test_edits_are_what_their_kind_says():
+def test_edits_are_what_their_kind_says() -> None:
     assert "count) + 32" in found("copy-long")[0].plant(KERNEL)
     assert "V_MTE2" in found("event-turned")[0].plant(KERNEL)
     assert "i <= count" in found("loop-long")[0].plant(KERNEL)
@@ -50,7 +51,7 @@ def test_edits_are_what_their_kind_says():
     assert (dropped.line, dropped.last_line) == (8, 9)
 
 
-def test_our_programs_have_hundreds_of_faults_of_most_kinds():
+def test_our_programs_have_hundreds_of_faults_of_most_kinds() -> None:
     kinds: set[str] = set()
     total = 0
     for word in ("tests/sim/projects/math/*", "tests/mutation/programs/*.asc"):
@@ -63,7 +64,7 @@ def test_our_programs_have_hundreds_of_faults_of_most_kinds():
     assert len(kinds) > 25
 
 
-def test_few_trials_are_spread_over_kinds():
+def test_few_trials_are_spread_over_kinds() -> None:
     (operator,) = plant.operators("examples/asc_kernel/axpy.asc", ROOT)
     source = (ROOT / "examples/asc_kernel/axpy.asc").read_text("utf-8")
     listed = list(faults.faults(source, "kernel"))
@@ -101,7 +102,7 @@ def test_another_campaign_is_a_section() -> None:
     assert text.count("\n## ") == 1
 
 
-def test_a_word_that_names_nothing_is_refused():
+def test_a_word_that_names_nothing_is_refused() -> None:
     with pytest.raises(plant.Unknown, match="no operator project"):
         plant.operators("tests/null", ROOT)
 
@@ -116,7 +117,7 @@ def test_a_word_that_names_nothing_is_refused():
         ((), "wrong-result", "numbers"),
     ],
 )
-def test_a_verdict_goes_by_the_place(places, kind, sign):
+def test_a_verdict_goes_by_the_place(places: Any, kind: str, sign: str) -> None:
     fault = faults.Fault("queue-call-dropped", KERNEL.index("queue.EnQue"), 0, ";", 5, 5)
     if sign == "named" and kind == "undefined-read":
         start = KERNEL.index("DataCopy(x")
@@ -125,12 +126,12 @@ def test_a_verdict_goes_by_the_place(places, kind, sign):
     assert verdict.judge(fault, "op_kernel/k.cpp", KERNEL, ran).sign == sign
 
 
-def test_a_command_that_says_nothing_is_no_sign():
+def test_a_command_that_says_nothing_is_no_sign() -> None:
     fault = faults.Fault("arithmetic", 0, 3, "Sub", 1, 1)
     assert verdict.judge(fault, "k.cpp", KERNEL, [verdict.Ran(0, "")]).sign == "nothing"
 
 
-def test_a_program_brings_the_headers_that_it_includes():
+def test_a_program_brings_the_headers_that_it_includes() -> None:
     (program,) = plant.operators("tests/mutation/programs/ascend950/packed_rows.asc", ROOT)
     ((file, _),) = plant.sources(program)
     root, name = plant.original(program)
@@ -138,7 +139,9 @@ def test_a_program_brings_the_headers_that_it_includes():
     assert (root / "host.h").is_file()
 
 
-def test_only_commands_that_pass_without_the_fault_can_show_it(monkeypatch, tmp_path):
+def test_only_commands_that_pass_without_the_fault_can_show_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     program = tmp_path / "program" / "axpy.asc"
     program.parent.mkdir()
     program.write_text(KERNEL)
@@ -165,7 +168,7 @@ def test_only_commands_that_pass_without_the_fault_can_show_it(monkeypatch, tmp_
     assert "no command passes without a fault: no header host.h" in row["message"]
 
 
-def test_a_warning_is_a_sign_where_the_operator_has_none():
+def test_a_warning_is_a_sign_where_the_operator_has_none() -> None:
     fault = faults.Fault("arithmetic", 0, 3, "Sub", 1, 1)
     ran = verdict.Ran(0, "", warnings=(("output-unwritten", "", ()),))
     assert verdict.judge(fault, "k.cpp", KERNEL, [ran]).sign == "warned"
@@ -173,7 +176,7 @@ def test_a_warning_is_a_sign_where_the_operator_has_none():
     assert verdict.judge(fault, "k.cpp", KERNEL, [had]).sign == "nothing"
 
 
-def test_the_page_takes_later_judgements(monkeypatch):
+def test_the_page_takes_later_judgements(monkeypatch: pytest.MonkeyPatch) -> None:
     row = {
         "name": "buffer-huge square/math/square/op_kernel/square.cpp:17",
         "verdict": "failed",
@@ -206,7 +209,7 @@ def test_the_page_takes_later_judgements(monkeypatch):
         ("const uint32_t core = GetBlockIdx();", ""),
     ],
 )
-def test_what_a_statement_is_about(statement, operand):
+def test_what_a_statement_is_about(statement: str, operand: str) -> None:
     assert verdict._operand(statement) == operand
 
 
@@ -218,7 +221,7 @@ def test_what_a_statement_is_about(statement, operand):
         ("x.SetGlobalBuffer(y + GetBlockIdx() * count);", ""),
     ],
 )
-def test_the_index_of_a_statement(statement, index):
+def test_the_index_of_a_statement(statement: str, index: str) -> None:
     assert verdict._index(statement) == index
 
 

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -63,7 +64,8 @@ class Checkout:
 
     def build(self, *ops: str) -> int:
         """Build and return the number of steps."""
-        shared, cmake_build._SHARED_TARGETS = cmake_build._SHARED_TARGETS, ()
+        shared: Any = cmake_build._SHARED_TARGETS
+        cmake_build._SHARED_TARGETS = ()  # type: ignore[assignment]
         try:
             made = cmake_build._build(
                 self.root, self.folder, ops, False, None, 2, lambda done, total, text: None

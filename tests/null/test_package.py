@@ -51,7 +51,7 @@ def test_attribute_values_are_checked_before_any_library_is_needed(
     monkeypatch.setenv("ACLGRAD_TOOLKIT", "/nowhere")
     x = np.ones((2, 3), np.float32)
     with pytest.raises(TypeError, match=r"dim: got 1\.5, want an integer"):
-        aclgrad.softmax_backward(x, x, 1.5)
+        aclgrad.softmax_backward(x, x, 1.5)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="dim: got .* want a 64-bit integer"):
         aclgrad.softmax_backward(x, x, 2**63)
     with pytest.raises(ValueError, match="array dtype: got object"):

@@ -6,6 +6,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
+from typing import Any
 
 import numpy as np
 import pytest
@@ -29,7 +30,7 @@ WRITERS = Writers(CORES, TILES)
 
 
 def drawn(
-    plant: object,
+    plant: Any,
     shape: tuple[int, ...] = SHAPE,
     writers: Writers | None = WRITERS,
     **given: object,
@@ -37,7 +38,7 @@ def drawn(
     """A result that is right but where `plant` is."""
     golden = np.linspace(1.0, 2.0, int(np.prod(shape))).reshape(shape)
     result = golden.astype(np.float32)
-    result[plant] += 3.0  # type: ignore[index]
+    result[plant] += 3.0
     picture = draw(measure(result, golden), result, None, writers)
     assert picture is not None
     return picture
@@ -59,13 +60,13 @@ def drawn(
         (np.s_[17, 20:31], "row 17, columns 20 to 30"),
     ],
 )
-def test_pattern_is_named_and_the_picture_marks_exactly_that(plant: object, where: str) -> None:
+def test_pattern_is_named_and_the_picture_marks_exactly_that(plant: Any, where: str) -> None:
     picture = drawn(plant)
     assert picture.where == where
     marks = np.array([list(row) for row in picture.marks])
     assert (picture.row_bin, picture.column_bin) == (1, 2)
     planted = np.zeros(SHAPE, bool)
-    planted[plant] = True  # type: ignore[index]
+    planted[plant] = True
     wanted = planted.reshape(32, 48, 2).any(axis=2)
     assert ((marks >= "c") == wanted).all()
     assert len(picture.cells) == wanted.sum() and picture.wrong == planted.sum()
@@ -122,12 +123,12 @@ def test_text_has_sixteen_lines_at_most_and_names_the_cores() -> None:
     assert [line.split()[-1] for line in marked] == ["1", "1"]
 
 
-def outcomes(count: int, plant: object = np.s_[:, -5:]) -> list[Outcome]:
+def outcomes(count: int, plant: Any = np.s_[:, -5:]) -> list[Outcome]:
     spec = find("softmax_grad")
     cases = list(spec.cases(spec, True))[:count]
     golden = np.ones(SHAPE)
     result = golden.astype(np.float32)
-    result[plant] += 1e4  # type: ignore[index]
+    result[plant] += 1e4
     measured = measure(result, golden)
     from aclgrad.golden.precision import judge
 
@@ -163,7 +164,8 @@ def test_failures_of_one_cause_are_one_box_with_one_command(tmp_path: object) ->
     assert failures.count('class="failure"') == failures.count('class="command"') == 2
     assert failures.count('<svg class="where"') == failures.count("got against want") == 2
     assert failures.count("30 cases") == 2 and "the last 5 lanes of each row" in failures
-    data = json.loads(re.search(r'id="pictures">(.*?)</script>', text)[1])  # type: ignore[index]
+    (pictures,) = re.findall(r'id="pictures">(.*?)</script>', text)
+    data = json.loads(pictures)
     assert len(data) == 2 and data[0]["cells"]
     assert report.as_json(items, HERE)["causes"][1]["where"] == "all of core 1 of 4 cores"
 

@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import ml_dtypes
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from aclgrad.golden.limits import LIMITS, NEIGHBOURS, TILE, round_to, row_scale
 from aclgrad.golden.precision import compare, judge, measure
@@ -207,7 +209,7 @@ def test_a_tolerance_is_a_bound_in_ulp_of_the_scale() -> None:
 @pytest.mark.parametrize("dtype", [np.int8, np.int32, np.int64, np.uint8, np.uint64, np.bool_])
 def test_integers_and_booleans_are_exact(dtype: type) -> None:
     want = np.arange(100) % 2
-    right = want.astype(dtype)
+    right: NDArray[Any] = want.astype(dtype)
     report = compare(right, want)
     assert report.passed and report.public_standard is None and report.bound == 0
     wrong = right.copy()

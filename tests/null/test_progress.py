@@ -60,7 +60,12 @@ def test_commands_without_a_bar_tell_too(
 ) -> None:
     monkeypatch.setattr(progress_lines.Lines.__init__, "__defaults__", (0.01, 2))
     told = threading.Event()
-    monkeypatch.setattr(os, "write", lambda file, text: told.set() or real(file, text))
+
+    def write(file: int, text: bytes) -> int:
+        told.set()
+        return real(file, text)
+
+    monkeypatch.setattr(os, "write", write)
 
     def works() -> None:
         progress_lines.tell("profiling op 4x4", 3, 12)

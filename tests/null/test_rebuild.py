@@ -236,7 +236,7 @@ def test_static_library(tree: Tree) -> None:
         made = tree.root / f"part{value}.o"
         subprocess.run([COMPILER, "-fPIC", "-c", tree.root / "part.cpp", "-o", made], check=True)
         subprocess.run(["ar", "rc", tree.root / f"part{value}.a", made], check=True)
-        shared = [COMPILER, "-shared", made, "-o", tree.root / f"part{value}.so"]
+        shared = [COMPILER, "-shared", str(made), "-o", str(tree.root / f"part{value}.so")]
         subprocess.run(shared, check=True)
     tree.source.write_text("int part();\nint main() { return part(); }\n")
     tree.words = [f"-L{tree.first}", f"-L{tree.second}"]

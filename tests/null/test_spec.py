@@ -139,13 +139,15 @@ def test_a3_shares_the_kernels_of_a2() -> None:
 
 def test_golden_is_the_formula() -> None:
     g, y = (
-        np.float32([[0, 1], [2, 3], [4, 5], [6, 7]]),
-        np.float32([[1, 1], [1, 2], [2, 2], [3, 3]]),
+        np.array([[0, 1], [2, 3], [4, 5], [6, 7]], np.float32),
+        np.array([[1, 1], [1, 2], [2, 2], [3, 3]], np.float32),
     )
     got = SOFTMAX.evaluate({"gradOutput": g, "output": y}, {"dim": 0})
     assert got.dtype == np.float64
     assert got.tolist() == [[-28, -37], [-26, -70], [-48, -66], [-66, -93]]
-    scalar = SOFTMAX.evaluate({"gradOutput": np.float32(3), "output": np.float32(0.5)}, {"dim": 0})
+    scalar = SOFTMAX.evaluate(
+        {"gradOutput": np.array(3, np.float32), "output": np.array(0.5, np.float32)}, {"dim": 0}
+    )
     assert scalar == 3 * 0.5 - 3 * 0.5 * 0.5
 
 

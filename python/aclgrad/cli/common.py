@@ -8,6 +8,7 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
+from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from aclgrad.cli.options import DeviceName, Running
@@ -33,7 +34,7 @@ def print_json(document: Any) -> None:
     print(json.dumps(document))
 
 
-def progress(console: Terminal) -> Any:
+def progress(console: Console) -> Any:
     """A bar that is gone when its work is done; without a terminal a line every ten seconds."""
     if not console.is_terminal:
         return Lines()
