@@ -78,8 +78,7 @@ class FullLoadPlanner : private RowReducePlanner {
 
   // --- Registers
   bool IsInRegisters() const {
-    const int64_t least = IsMod64() ? kMinOddRegisterRow : kMinRegisterRow;
-    return soc_.registers && !masked_ && view_.inner == 1 && view_.reduce >= least &&
+    return soc_.registers && !masked_ && view_.inner == 1 && view_.reduce >= kMinRegisterRow &&
            Holds(BudgetOf(RegistersUbOf(Tile(1, RegisterLanes(1)))));
   }
 

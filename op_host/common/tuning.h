@@ -51,9 +51,8 @@ constexpr int64_t kRegisterColumns = 32;
 constexpr int64_t kMaxShortRow = 64;
 // 16-bit rows are packed up to kMaxShortRow elements, and from kMinLongRow on.
 constexpr int64_t kMinLongRow = 512;
-// Rows are computed in registers from kMinRegisterRow elements on, and those of no multiple of 8 from kMinOddRegisterRow on.
-constexpr int64_t kMinRegisterRow = 24;
-constexpr int64_t kMinOddRegisterRow = 9;
+// Rows are computed in registers from kMinRegisterRow elements on.
+constexpr int64_t kMinRegisterRow = 9;
 // Masked rows are packed where kMaskRun or more mask rows follow each other.
 constexpr int64_t kMaskRun = 16;
 
