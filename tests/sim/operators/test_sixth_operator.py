@@ -25,7 +25,6 @@ OWN = (
     "python/aclgrad/ops/{}_grad.py",
     "op_host/{0}_grad/{0}_grad_def.cpp",
     "op_host/{0}_grad/{0}_grad_tiling.cpp",
-    "op_kernel/{0}_grad/{0}_grad.h",
     "op_kernel/{0}_grad/{0}_grad.cpp",
 )
 GOLDEN = "    result: Float64 = gradOutput * n / (1 + z)\n"
