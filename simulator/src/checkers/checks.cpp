@@ -36,7 +36,11 @@ Checks::Checks(const KernelLaunch& launch)
     : launch_(launch),
       gmUse_(launch.Cores()),
       syncUse_(std::make_unique<SyncUse>()),
-      junkSums_(std::make_unique<JunkSums>()) {}
+      junkSums_(std::make_unique<JunkSums>()) {
+  for (uint32_t group = 0; group < launch.Cores() / launch.PerGroup(); ++group) {
+    groupFlags_.push_back(std::make_unique<GroupFlags>(launch.PerGroup()));
+  }
+}
 
 Checks::~Checks() = default;
 
@@ -45,7 +49,8 @@ CoreChecks Checks::ForCore(uint32_t index) {
   checks.AddTraffic();
   const CoreKind kind = launch_.KindOf(index);
   const Image image(*launch_.soc, kind, KeepGoing());
-  auto race = std::make_unique<RaceObserver>(image.Tracked(), kind, syncUse_.get());
+  auto race = std::make_unique<RaceObserver>(image.Tracked(), kind, syncUse_.get(),
+                                             groupFlags_[launch_.GroupOf(index)].get());
   gmUse_[index] = std::make_unique<GmUse>(*race);
   checks.list.push_back(race.get());
   checks.owned.push_back(std::move(race));

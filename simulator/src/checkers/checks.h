@@ -12,6 +12,7 @@ namespace aclsim {
 class TrafficObserver;
 class GmUse;
 class JunkSums;
+class GroupFlags;
 class SyncUse;
 
 // The observers of one core.
@@ -39,7 +40,8 @@ class Checks {
 
  private:
   const KernelLaunch& launch_;
-  std::vector<std::unique_ptr<GmUse>> gmUse_;  // by core
+  std::vector<std::unique_ptr<GmUse>> gmUse_;            // by core
+  std::vector<std::unique_ptr<GroupFlags>> groupFlags_;  // by AI core
   std::unique_ptr<SyncUse> syncUse_;
   std::unique_ptr<JunkSums> junkSums_;
 };

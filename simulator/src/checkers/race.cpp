@@ -6,6 +6,7 @@
 
 #include "ascendc/types.h"
 #include "engine/flag_numbers.h"
+#include "engine/meeting.h"
 
 namespace aclsim {
 
@@ -93,8 +94,62 @@ std::vector<Finding> SyncUse::Hints(const KernelLaunch& launch) const {
   return hints;
 }
 
-RaceObserver::RaceObserver(uint64_t imageBytes, CoreKind kind, SyncUse* syncUse)
-    : pipes_(PipesEnd(kind)), syncUse_(syncUse) {
+void GroupFlags::Join(RaceObserver::Knowledge* to, const RaceObserver::Knowledge& from) {
+  for (size_t pipe = 0; pipe < kPipes; ++pipe) {
+    if (from.clock[pipe] > to->clock[pipe]) {
+      to->clock[pipe] = from.clock[pipe];
+      to->source[pipe] = from.source[pipe];
+    }
+  }
+}
+
+GroupFlags::Counter& GroupFlags::Of(const SyncEvent& event) {
+  Counter& counter = counters_[{event.flag, event.number}];
+  counter.sets.resize(cores_);
+  counter.waits.resize(cores_);
+  return counter;
+}
+
+void GroupFlags::Set(uint32_t core, const SyncEvent& event,
+                     const std::vector<RaceObserver::Knowledge>& group) {
+  const std::lock_guard lock(mutex_);
+  Counter& counter = Of(event);
+  const uint32_t number = counter.sets[core]++;
+  if (number < counter.gone) {
+    return;
+  }
+  while (counter.rounds.size() <= number - counter.gone) {
+    counter.rounds.emplace_back(cores_);
+  }
+  std::vector<RaceObserver::Knowledge>& round = counter.rounds[number - counter.gone];
+  for (uint32_t other = 0; other < cores_; ++other) {
+    Join(&round[other], group[other]);
+  }
+  // A counter of hardware holds 15: further behind is nobody.
+  constexpr size_t kMostBehind = 64;
+  if (counter.rounds.size() > kMostBehind && event.number < FlagSenders::kObjects) {
+    counter.rounds.pop_front();
+    ++counter.gone;
+  }
+}
+
+std::vector<RaceObserver::Knowledge> GroupFlags::Wait(uint32_t core, const SyncEvent& event) {
+  const std::lock_guard lock(mutex_);
+  Counter& counter = Of(event);
+  const uint32_t number = counter.waits[core]++;
+  if (number < counter.gone || number - counter.gone >= counter.rounds.size()) {
+    return std::vector<RaceObserver::Knowledge>(cores_);
+  }
+  std::vector<RaceObserver::Knowledge> told = counter.rounds[number - counter.gone];
+  if (event.number >= FlagSenders::kObjects) {  // which one core waits for
+    counter.rounds.pop_front();
+    ++counter.gone;
+  }
+  return told;
+}
+
+RaceObserver::RaceObserver(uint64_t imageBytes, CoreKind kind, SyncUse* syncUse, GroupFlags* group)
+    : pipes_(PipesEnd(kind)), syncUse_(syncUse), groupFlags_(group) {
   for (size_t p = 0; p < pipes_; ++p) {
     wrote_.emplace_back(imageBytes / kBlockBytes + 1, 0);
     touched_.emplace_back(imageBytes / kBlockBytes + 1, 0);
@@ -118,7 +173,7 @@ Clock RaceObserver::Issued(const Core& core) const {
 
 void RaceObserver::OnIssueSync(const Core& core, const SyncEvent& event) {
   if (event.kind == SyncEvent::Kind::kSet && IsCoreFlag(event.flag)) {
-    coreSets_[Index(event.from)].push_back(Issued(core));
+    coreSets_[Index(event.from)].push_back({Issued(core), group_});
   }
 }
 
@@ -212,17 +267,26 @@ void RaceObserver::OnSync(Core& core, const SyncEvent& event) {
     case SyncEvent::Kind::kSet: {
       if (IsCoreFlag(event.flag)) {
         for (size_t q = 0; q < pipes_; ++q) {
-          Raise(from, q, coreSets_[from].front()[q], 0, known_[Index(Pipe::kScalar)].source[q]);
+          Raise(from, q, coreSets_[from].front().issued[q], 0,
+                known_[Index(Pipe::kScalar)].source[q]);
         }
-        coreSets_[from].pop_front();
       }
-      Knowledge& flag = ToldBy(event.flag).Add(known_[from]);
-      flag.site = event.flag < kEventFlags ? event.site : 0;
-      flag.clock[from] = count_[from];
-      flag.source[from] = {};
+      Knowledge told = known_[from];
+      told.site = event.flag < kEventFlags ? event.site : 0;
+      told.clock[from] = count_[from];
+      told.source[from] = {};
+      if (IsCoreFlag(event.flag)) {
+        TellCores(core, event, told);
+      } else {
+        ToldBy(event.flag).Add(told);
+      }
       break;
     }
     case SyncEvent::Kind::kWait: {
+      if (IsCoreFlag(event.flag)) {
+        HearCores(core, event);
+        break;
+      }
       Told& sets = ToldBy(event.flag);
       if (sets.Any()) {
         if (const uint32_t set = sets.Next().site; set != 0 && event.site != 0) {
@@ -248,11 +312,31 @@ void RaceObserver::OnSync(Core& core, const SyncEvent& event) {
   }
 }
 
+// `own`: what the pipe that sets the flag knows of this core.
+void RaceObserver::TellCores(const Core& core, const SyncEvent& event, const Knowledge& own) {
+  std::deque<CoreSet>& sets = coreSets_[Index(event.from)];
+  std::vector<Knowledge> group = std::move(sets.front().group);
+  sets.pop_front();
+  group.resize(core.launch.PerGroup());
+  const uint32_t number = core.index % core.launch.PerGroup();
+  GroupFlags::Join(&group[number], own);
+  groupFlags_->Set(number, event, group);
+}
+
+void RaceObserver::HearCores(const Core& core, const SyncEvent& event) {
+  const uint32_t number = core.index % core.launch.PerGroup();
+  const std::vector<Knowledge> told = groupFlags_->Wait(number, event);
+  group_.resize(told.size());
+  for (size_t other = 0; other < told.size(); ++other) {
+    if (other != number) {
+      GroupFlags::Join(&group_[other], told[other]);
+    }
+  }
+  Join(Index(event.to), told[number], event.site);
+}
+
 RaceObserver::Told& RaceObserver::ToldBy(uint32_t flag) {
   constexpr size_t kFewFlags = 1024;
-  if (IsCoreFlag(flag)) {
-    return coreFlags_[flag];
-  }
   if (flag >= kFewFlags) {
     return flags_[flag].Since(meetings_);
   }

@@ -33,9 +33,23 @@ class SyncUse {
   std::vector<Site> sites_;
 };
 
+class GroupFlags;
+
 class RaceObserver : public Observer {
  public:
-  RaceObserver(uint64_t imageBytes, CoreKind kind, SyncUse* syncUse);
+  // Who passed a piece of knowledge on: an entry of sources_[pipe]; 0 is nobody.
+  struct Ref {
+    uint32_t pipe = 0;
+    uint32_t index = 0;
+  };
+  // How far the pipes of a core are, and by which of its waits and barriers that is known.
+  struct Knowledge {
+    Clock clock{};
+    std::array<Ref, kPipes> source{};
+    uint32_t site = 0;  // of the set that tells it
+  };
+
+  RaceObserver(uint64_t imageBytes, CoreKind kind, SyncUse* syncUse, GroupFlags* group);
   void OnIssue(const Core& core, Record& record) override;
   void OnIssueSync(const Core& core, const SyncEvent& event) override;
   void OnRecord(Core& core, const Record& record) override;
@@ -68,21 +82,11 @@ class RaceObserver : public Observer {
     const char* name;
     uint32_t site;
   };
-  // Who passed a piece of knowledge on: an entry of sources_[pipe]; 0 is nobody.
-  struct Ref {
-    uint32_t pipe = 0;
-    uint32_t index = 0;
-  };
   // This says how a pipe came to know of another's progress: by which wait or barrier, and whose knowledge that passed on.
   struct Source {
     uint32_t upTo = 0;
     uint32_t site = 0;
     Ref parent;
-  };
-  struct Knowledge {
-    Clock clock{};
-    std::array<Ref, kPipes> source{};
-    uint32_t site = 0;  // of the set that tells it
   };
 
   // The sets of a flag tell its waits these, oldest first.
@@ -149,6 +153,8 @@ class RaceObserver : public Observer {
     calmReach_ = 1;
   }
   void Execute(Core& core, const Record& record);
+  void TellCores(const Core& core, const SyncEvent& event, const Knowledge& own);
+  void HearCores(const Core& core, const SyncEvent& event);
   Told& ToldBy(uint32_t flag);
   static uint32_t Latest(const UbMarks& marks, uint64_t from, uint64_t to);
   void CheckUb(Core& core, const Record& record, const Touched& touched);
@@ -179,10 +185,16 @@ class RaceObserver : public Observer {
   GmHistory gm_;
   // Each set of a flag tells its wait this: under chaos a missing flag elsewhere lets a pipe set one again before its wait.
   std::vector<Told> fewFlags_;  // nearly all that there are
-  std::unordered_map<uint32_t, Told> flags_, coreFlags_;
+  std::unordered_map<uint32_t, Told> flags_;
   uint32_t meetings_ = 0;  // of all pipes: nothing that a set before could add
-  std::array<std::deque<Clock>, kPipes>
-      coreSets_;  // CrossCoreSetFlag that was issued: as Record::issued
+  // A CrossCoreSetFlag that was issued: what the core knew then of itself, as Record::issued, and of its AI core.
+  struct CoreSet {
+    Clock issued;
+    std::vector<Knowledge> group;
+  };
+  std::array<std::deque<CoreSet>, kPipes> coreSets_;
+  GroupFlags* groupFlags_;
+  std::vector<Knowledge> group_;  // by core of the AI core: what flags have told this one
   std::array<std::array<std::vector<Source>, kPipes>, kPipes> sources_;  // [pipe][other], by upTo
   size_t sourceCount_ = 0;
   struct Reported {
@@ -197,6 +209,31 @@ class RaceObserver : public Observer {
   // Sets and the waits that took them, by call site: only all of these together may be left out.
   std::vector<uint32_t> paired_;
   uint32_t PairOf(uint32_t site);
+};
+
+// What flags between the cores of one AI core tell: how far each of them is, as far as the one that sets the flag knows. So a core
+// hears of its own work, where another one has waited for that and answers.
+class GroupFlags {
+ public:
+  explicit GroupFlags(uint32_t cores) : cores_(cores) {}
+  // By the core's number in the AI core. The n-th wait of a core hears what the n-th set of each core has told.
+  void Set(uint32_t core, const SyncEvent& event,
+           const std::vector<RaceObserver::Knowledge>& group);
+  std::vector<RaceObserver::Knowledge> Wait(uint32_t core, const SyncEvent& event);
+  // Takes what is further.
+  static void Join(RaceObserver::Knowledge* to, const RaceObserver::Knowledge& from);
+
+ private:
+  struct Counter {
+    std::deque<std::vector<RaceObserver::Knowledge>> rounds;
+    uint32_t gone = 0;  // rounds that nobody waits for any more
+    std::vector<uint32_t> sets, waits;
+  };
+  Counter& Of(const SyncEvent& event);
+
+  const uint32_t cores_;
+  Mutex<9, "flags of an AI core"> mutex_;
+  std::map<std::pair<uint32_t, uint32_t>, Counter> counters_;  // by flag and FlagSenders
 };
 
 }  // namespace aclsim

@@ -217,6 +217,51 @@ extern "C" __global__ __aicore__ void counts(GM_ADDR numbers) {
   }
 }
 
+// AIVs write to GM, and read it behind the answer of their AIC, which has waited for the copies: answered. early: the answer is set
+// before that wait, and tells nothing of them. otherPipe: the AIC hears of the vector pipe alone.
+template <bool answered, bool early, bool otherPipe>
+__aicore__ void Again(GM_ADDR words, GM_ADDR out) {
+  GlobalTensor<int32_t> all, result;
+  all.SetGlobalBuffer(reinterpret_cast<__gm__ int32_t*>(words));
+  result.SetGlobalBuffer(reinterpret_cast<__gm__ int32_t*>(out));
+  if ASCEND_IS_AIC {
+    if constexpr (early) {
+      CrossCoreSetFlag<2, PIPE_MTE2>(kThere);
+    }
+    CrossCoreWaitFlag(kBack);
+    if constexpr (answered) {
+      CrossCoreSetFlag<2, PIPE_MTE2>(kThere);
+    }
+  }
+  if ASCEND_IS_AIV {
+    LocalTensor<int32_t> x(TPosition::VECCALC, 0, 64), y(TPosition::VECCALC, 256, 64);
+    const auto at = static_cast<uint32_t>(GetBlockIdx()) * 64;
+    Duplicate(x, static_cast<int32_t>(GetBlockIdx()) + 1, 64);
+    SetFlag<HardEvent::V_MTE3>(EVENT_ID0);
+    WaitFlag<HardEvent::V_MTE3>(EVENT_ID0);
+    DataCopy(all[at], x, 64);
+    if constexpr (otherPipe) {
+      CrossCoreSetFlag<2, PIPE_V>(kBack);
+    } else {
+      CrossCoreSetFlag<2, PIPE_MTE3>(kBack);
+    }
+    CrossCoreWaitFlag(kThere);
+    DataCopy(y, all[at], 64);  // by MTE2, which knows of MTE3 by the answer alone
+    SetFlag<HardEvent::MTE2_MTE3>(EVENT_ID1);
+    WaitFlag<HardEvent::MTE2_MTE3>(EVENT_ID1);
+    DataCopy(result[at], y, 64);
+  }
+}
+extern "C" __global__ __aicore__ void again(GM_ADDR words, GM_ADDR out) {
+  Again<true, false, false>(words, out);
+}
+extern "C" __global__ __aicore__ void again_early(GM_ADDR words, GM_ADDR out) {
+  Again<false, true, false>(words, out);
+}
+extern "C" __global__ __aicore__ void again_other_pipe(GM_ADDR words, GM_ADDR out) {
+  Again<true, false, true>(words, out);
+}
+
 // Mode 1: the AIVs of an AI core read what the other one has written.
 extern "C" __global__ __aicore__ void peers(GM_ADDR words, GM_ADDR out) {
   if ASCEND_IS_AIV {

@@ -117,6 +117,29 @@ def test_flags_among_one_kind(runtime: Runtime, library: ctypes.CDLL, chaos: str
     assert list(got[:, 63]) == [2, 3, 4, 5, 6, 7, 8, 1]
 
 
+@pytest.mark.parametrize("chaos", CHAOS)
+@pytest.mark.parametrize("key", [ONE, TWO])
+def test_own_writes_behind_an_answer(
+    runtime: Runtime, library: ctypes.CDLL, key: int, chaos: str
+) -> None:
+    """The AIC has waited for the AIV's copy and says so: the AIV may read what it has written."""
+    words = np.zeros((4 * (key % 10), 64), np.int32)
+    with runtime.options(chaos=chaos, mode="checked"):
+        (got,) = runtime.launch(library["again"], [words, words], outputs=[1], block_dim=4, key=key)
+    assert list(got[:, 0]) == list(range(1, len(words) + 1))
+
+
+@pytest.mark.plants_faults
+@pytest.mark.parametrize("name", ["again_early", "again_other_pipe"])
+def test_own_writes_behind_another_answer(
+    runtime: Runtime, library: ctypes.CDLL, name: str
+) -> None:
+    """An answer that is no answer to the copy orders nothing."""
+    words = np.zeros((4, 64), np.int32)
+    with pytest.raises(KernelError, match=r"race-read-after-write.* AIV \d of 2 AI cores"):
+        runtime.launch(library[name], [words, words], outputs=[1], block_dim=2, key=TWO)
+
+
 @pytest.mark.parametrize(("times", "every"), [(15, 0), (150, 15), (100, 1), (16, 8)])
 def test_answers_keep_a_counter_low(
     runtime: Runtime, library: ctypes.CDLL, times: int, every: int
