@@ -50,10 +50,12 @@ class Operand {
   static constexpr bool kInL1 = Type::pos == TPosition::TSCM;
   static constexpr const char* kName = isLeft ? "A" : "B";
 
-  void Set(const GlobalTensor<T>& gm, bool transposed) {
+  // isPart: the tensor is the core's part alone, as it comes from UB.
+  void Set(const GlobalTensor<T>& gm, bool transposed, bool isPart = false) {
     gm_ = gm;
     isSet_ = true;
     transposed_ = transposed;
+    isPart_ = isPart;
   }
   void Set(const LocalTensor<T>& local, bool transposed) {
     whole_.tensor = local;
@@ -64,6 +66,12 @@ class Operand {
   // Whether the rows in memory are those of the outer axis.
   bool OuterIsRow() const { return transposed_ != isLeft; }
   bool IsTransposed() const { return transposed_; }
+
+  // An extent in memory: rows of a part lie in whole blocks of 32 bytes.
+  uint32_t ExtentOf(uint32_t whole, uint32_t part) const {
+    return !isPart_ ? whole : Type::format == CubeFormat::NZ ? part : UpTo(part, kC0<T>);
+  }
+  const T* Address() const { return gm_.GetPhyAddr(); }
 
   // Rows and columns of a block as L1 holds it: transposition moves whole squares.
   uint32_t HeightOf(uint32_t rows) const { return UpTo(rows, OuterIsRow() ? kRows : kSide<T>); }
@@ -117,6 +125,11 @@ class Operand {
       }
       return block;
     }
+  }
+  // A block that the kernel itself copies there.
+  Block<T> In(const LocalTensor<T>& to, uint32_t outer, uint32_t k) const {
+    const bool isRow = OuterIsRow();
+    return {to, HeightOf(isRow ? outer : k), WidthOf(isRow ? k : outer)};
   }
   // A matrix that is in L1 as a whole.
   Block<T> Whole(uint32_t outer, uint32_t k) const {
@@ -207,11 +220,15 @@ class Operand {
 
   GlobalTensor<T> gm_;
   Block<T> whole_;
-  bool transposed_ = false, isSet_ = false;
+  bool transposed_ = false, isSet_ = false, isPart_ = false;
 };
 
 constexpr const MatmulConfig& ConfigIn(const MatmulConfig& config) { return config; }
 constexpr const MatmulConfig& ConfigIn(const MatmulApiStaticTiling& tiling) { return tiling.cfg; }
+
+// Whether a MatmulCallBackFunc has the copy.
+template <typename CopyOrNull>
+constexpr bool kIsCopy = !std::is_null_pointer_v<std::remove_cv_t<CopyOrNull>>;
 
 // The block of an operand that is in L1, until another one is asked for.
 template <typename T>
@@ -244,6 +261,10 @@ class MatmulImpl {
   static constexpr bool kTo8 = std::is_same_v<Dst, int8_t> || std::is_same_v<Dst, uint8_t>;
   static constexpr bool kQuantises = kTo8 || (kOfInt8 && std::is_same_v<Dst, half>);
   static constexpr bool kOwnCo1 = C::pos == TPosition::CO1;  // the kernel has the tile in L0C
+  // Copies of the kernel's own.
+  static constexpr bool kCopiesOut = detail::mm::kIsCopy<decltype(CallBack::kCopyOut)>;
+  static constexpr bool kCopiesA = detail::mm::kIsCopy<decltype(CallBack::kCopyA1)>;
+  static constexpr bool kCopiesB = detail::mm::kIsCopy<decltype(CallBack::kCopyB1)>;
 
   static_assert(std::is_same_v<SrcA, SrcB>, "Matmul: A and B have one type");
   static_assert(kOfInt8 || kOfFloats,
@@ -261,14 +282,14 @@ class MatmulImpl {
                     !config.enableSetBias || std::is_same_v<BiasT, Dst>,
                 "Matmul: the bias is float or half, or int32_t where A and B are int8_t");
   static_assert(A::pos == TPosition::GM || A::pos == TPosition::TSCM,
-                "Matmul: A in VECOUT is handed over by vector cores (MIX kernels), which is not "
-                "simulated yet; it lies in GM or TSCM; docs/simulator.md says what is");
+                "Matmul: A in VECOUT is not simulated yet; it lies in GM or TSCM; "
+                "docs/simulator.md says what is");
   static_assert(B::pos == TPosition::GM || B::pos == TPosition::TSCM,
-                "Matmul: B in VECOUT is handed over by vector cores (MIX kernels), which is not "
-                "simulated yet; it lies in GM or TSCM; docs/simulator.md says what is");
+                "Matmul: B in VECOUT is not simulated yet; it lies in GM or TSCM; "
+                "docs/simulator.md says what is");
   static_assert(C::pos == TPosition::GM || kOwnCo1,
-                "Matmul: C in VECIN goes to vector cores (MIX kernels), which is not simulated "
-                "yet; it goes to GM or CO1; docs/simulator.md says what is");
+                "Matmul: C in VECIN is of vector cores (MIX kernels); here it goes to GM or CO1; "
+                "docs/simulator.md says what is simulated");
   static_assert(A::format == CubeFormat::ND || A::format == CubeFormat::NZ ||
                     A::format == CubeFormat::VECTOR,
                 "Matmul: A in this format is not simulated yet; it is ND, NZ or VECTOR");
@@ -287,8 +308,9 @@ class MatmulImpl {
   static_assert(
       A::layout == LayoutMode::NONE && B::layout == LayoutMode::NONE,
       "Matmul: batches (LayoutMode) are not simulated yet; docs/simulator.md says what is");
-  static_assert(CallBack::kIsEmpty,
-                "Matmul: MatmulCallBackFunc is not simulated yet; docs/simulator.md says what is");
+  static_assert((!kCopiesA || A::pos == TPosition::GM) && (!kCopiesB || B::pos == TPosition::GM) &&
+                    (!kCopiesOut || C::pos == TPosition::GM),
+                "Matmul: MatmulCallBackFunc copies matrices that are in GM");
   static_assert(!config.isPartialOutput && !config.intraBlockPartSum && !config.enableMixDualMaster,
                 "Matmul: isPartialOutput, intraBlockPartSum and enableMixDualMaster are not "
                 "simulated yet; docs/simulator.md says what is");
@@ -323,7 +345,7 @@ class MatmulImpl {
     if (pipe_ == nullptr) {
       detail::mm::Misuse("Init", "Make a TPipe before, and pass it.", "there is no TPipe");
     }
-    SetTiling(cubeTiling);
+    TakeTiling(cubeTiling, &tiling_);
     CheckTiling();
     orgM_ = Word(tiling_.M), orgN_ = Word(tiling_.N);
     orgKa_ = Word(tiling_.Ka), orgKb_ = Word(tiling_.Kb);
@@ -381,6 +403,13 @@ class MatmulImpl {
   void SetTensorB(const GlobalTensor<SrcB>& gm, bool isTransposeB = false) {
     SetOperand<B>(&b_, gm, isTransposeB, "SetTensorB");
   }
+  // The core's part alone, which an AIV had in UB.
+  void SetPartA(const GlobalTensor<SrcA>& gm, bool isTransposeA) {
+    SetOperand<A>(&a_, gm, isTransposeA, "SetTensorA", true);
+  }
+  void SetPartB(const GlobalTensor<SrcB>& gm, bool isTransposeB) {
+    SetOperand<B>(&b_, gm, isTransposeB, "SetTensorB", true);
+  }
   void SetTensorB(const LocalTensor<SrcB>& rightMatrix, bool isTransposeB = false) {
     SetOperand<B>(&b_, rightMatrix, isTransposeB, "SetTensorB");
   }
@@ -419,10 +448,11 @@ class MatmulImpl {
     SetHF32TransMode(transMode == 1);
     isHf32_ = enableHF32;
   }
-  // Only other SoCs, callbacks or vector cores need these.
+  // Copies of the kernel's own get these.
+  void SetUserDefInfo(const uint64_t tilingPtr) { userInfo_ = tilingPtr; }
+  void SetSelfDefineData(const uint64_t dataPtr) { selfData_ = dataPtr; }
+  // Only other SoCs or vector cores need these.
   void SetLocalWorkspace(const LocalTensor<uint8_t>&) {}
-  void SetUserDefInfo(const uint64_t) {}
-  void SetSelfDefineData(const uint64_t) {}
   template <typename T>
   void SetWorkspace(GlobalTensor<T>&) {}
   template <typename T>
@@ -432,7 +462,8 @@ class MatmulImpl {
   // The next tile of C, in L0C; false when there is none.
   template <bool sync = true>
   bool Iterate(bool enPartialSum = false) {
-    static_assert(sync, "Matmul: Iterate<false> is of MIX kernels, which are not simulated yet");
+    static_assert(sync,
+                  "Matmul: Iterate<false> is not simulated yet; docs/simulator.md says what is");
     static_assert(!kOwnCo1, "Matmul: with C in CO1, Iterate takes its tensor");
     if (!Next("Iterate")) {
       return false;
@@ -461,7 +492,7 @@ class MatmulImpl {
   void GetTensorC(const GlobalTensor<Dst>& gm, uint8_t enAtomic = 0,
                   bool enSequentialWrite = false) {
     static_assert(!kOwnCo1, "Matmul: C in CO1 leaves by the kernel's own Fixpipe");
-    if (!hasTile_) {
+    if (!hasTile_ || !detail::mm::Memory::Of(pipe_).IsOwnedBy(this)) {
       detail::mm::Misuse("GetTensorC", "Call it after an Iterate that returned true.",
                          "there is no tile of C");
     }
@@ -470,7 +501,7 @@ class MatmulImpl {
   template <bool sync = true>
   void GetTensorC(const LocalTensor<Dst>&, uint8_t = 0, bool = false) {
     static_assert(kAbsent<sync>,
-                  "Matmul: GetTensorC into VECIN is of MIX kernels, which are not simulated yet");
+                  "Matmul: GetTensorC into VECIN is of vector cores, in MIX kernels");
   }
   template <bool sync = true>
   void IterateAll(const GlobalTensor<Dst>& gm, uint8_t enAtomic = 0, bool enSequentialWrite = false,
@@ -486,9 +517,34 @@ class MatmulImpl {
   template <bool sync = true>
   void IterateAll(const LocalTensor<Dst>&, uint8_t = 0) {
     static_assert(kAbsent<sync>,
-                  "Matmul: IterateAll into VECIN is of MIX kernels, which are not simulated yet");
+                  "Matmul: IterateAll into VECIN is not simulated yet; docs/simulator.md");
   }
   void WaitIterateAll() {}
+  // What the compiler knows goes before what comes at run time, which may be nothing: then `to` stays.
+  static void TakeTiling(const TCubeTiling* tiling, TCubeTiling* to) {
+    if (tiling != nullptr) {
+      *to = *tiling;
+    }
+    if constexpr (kIsConstant) {
+      if (tiling == nullptr) {
+        *to = {};
+        to->M = given.singleCoreM, to->N = given.singleCoreN;
+        to->Ka = to->Kb = given.singleCoreK;
+      }
+#define ACLSIM_TAKE_(type, name) to->name = given.name != -1 ? given.name : to->name;
+      ACLSIM_CUBE_TILING(ACLSIM_TAKE_)
+#undef ACLSIM_TAKE_
+    }
+  }
+  // Nobody has to call End any more.
+  void Forget() { isUnderWay_ = false; }
+  // Of the tile that Iterate has made, where it lies, and of its rows where it is written by itself.
+  uint32_t TileRow() const { return row_; }
+  uint32_t TileColumn() const { return column_; }
+  uint32_t PartColumns() const { return n_; }
+  uint32_t TileRows() const { return rows_; }
+  uint32_t TileColumns() const { return columns_; }
+  uint32_t TilePitch() const { return Word(tiling_.baseN); }
   template <bool sync = true, typename... Args>
   void IterateBatch(Args&&...) {
     static_assert(kAbsent<sync>, "Matmul: IterateBatch is not simulated yet; docs/simulator.md");
@@ -504,6 +560,7 @@ class MatmulImpl {
   static constexpr bool kAbsent = false;
 
   static uint32_t Word(int32_t value) { return static_cast<uint32_t>(value); }
+  static int Index(uint32_t value) { return static_cast<int>(value); }
 
   // Bytes of the memories, by the tiling.
   struct Room {
@@ -517,22 +574,6 @@ class MatmulImpl {
   template <typename T>
   static constexpr uint32_t kWhole = std::max(detail::mm::kC0<T>, detail::mm::kRows);
 
-  // Constants of the compiler go before tiling data of run time, which may be nothing.
-  void SetTiling(const TCubeTiling* tiling) {
-    if (tiling != nullptr) {
-      tiling_ = *tiling;
-    }
-    if constexpr (kIsConstant) {
-      if (tiling == nullptr) {
-        tiling_ = {};
-        tiling_.M = given.singleCoreM, tiling_.N = given.singleCoreN;
-        tiling_.Ka = tiling_.Kb = given.singleCoreK;
-      }
-#define ACLSIM_TAKE_(type, name) tiling_.name = given.name != -1 ? given.name : tiling_.name;
-      ACLSIM_CUBE_TILING(ACLSIM_TAKE_)
-#undef ACLSIM_TAKE_
-    }
-  }
   void CheckTiling() {
     using namespace detail::mm;
     const struct {
@@ -684,7 +725,8 @@ class MatmulImpl {
     }
   }
   template <typename Type, typename Side, typename Tensor>
-  void SetOperand(Side* side, const Tensor& tensor, bool transposed, const char* call) {
+  void SetOperand(Side* side, const Tensor& tensor, bool transposed, const char* call,
+                  bool isPart = false) {
     constexpr bool kIsLocal = std::is_same_v<Tensor, LocalTensor<typename Type::T>>;
     static_assert(kIsLocal == (Type::pos == TPosition::TSCM),
                   "Matmul: the tensor is a GlobalTensor where its MatmulType says GM, and a "
@@ -694,7 +736,11 @@ class MatmulImpl {
       detail::mm::Misuse(call, "Set the MatmulType's isTrans as well.",
                          "the matrix is to be transposed, which its MatmulType does not say");
     }
-    side->Set(tensor, transposed);
+    if constexpr (kIsLocal) {
+      side->Set(tensor, transposed);
+    } else {
+      side->Set(tensor, transposed, isPart);
+    }
     Restart();
   }
 
@@ -764,20 +810,17 @@ class MatmulImpl {
     return true;
   }
 
-  // The block of L1 that holds (outer0, k0).
-  template <typename Side, typename T, typename Ring>
-  static const detail::mm::Block<T>& BlockOf(const Side& side, detail::mm::Held<T>* held,
-                                             Ring& ring, uint32_t slots, uint32_t outer0,
-                                             uint32_t outer, uint32_t k0, uint32_t k,
-                                             uint32_t ofOuter, uint32_t ofK, uint32_t at,
-                                             uint32_t bytes, detail::mm::Memory& memory) {
+  // The block of L1 that holds (outer0, k0). copy(to): copies it there.
+  template <typename T, typename Ring, typename Copy>
+  const detail::mm::Block<T>& BlockOf(detail::mm::Held<T>* held, Ring& ring, uint32_t slots,
+                                      uint32_t outer0, uint32_t k0, uint32_t at, uint32_t bytes,
+                                      const Copy& copy) {
     if (held->isHeld && held->outer0 == outer0 && held->k0 == k0) {
       return held->block;
     }
     Drop(held, ring);
     held->slot = ring.Take(slots);
-    held->block = side.ToL1(memory.template L1<T>(at + held->slot * bytes), outer0, outer, k0, k,
-                            ofOuter, ofK, config.intrinsicsCheck);
+    held->block = copy(detail::mm::Memory::Of(pipe_).template L1<T>(at + held->slot * bytes));
     held->outer0 = outer0;
     held->k0 = k0;
     held->isHeld = true;
@@ -790,9 +833,13 @@ class MatmulImpl {
     Memory& memory = Memory::Of(pipe_);
     const uint32_t baseK = Word(tiling_.baseK),
                    slots = Word(std::min(tiling_.dbL0A, tiling_.dbL0B));
-    const uint32_t stepM = Word(tiling_.stepM) * Word(tiling_.baseM),
-                   stepN = Word(tiling_.stepN) * Word(tiling_.baseN);
-    const uint32_t stepKa = Word(tiling_.stepKa) * baseK, stepKb = Word(tiling_.stepKb) * baseK;
+    // The kernel's own copies take single tiles, unless the config moves all steps at once.
+    constexpr bool kTilesA = kCopiesA && !config.doMultiDataLoad,
+                   kTilesB = kCopiesB && !config.doMultiDataLoad;
+    const uint32_t stepM = Word(tiling_.baseM) * (kTilesA ? 1 : Word(tiling_.stepM)),
+                   stepN = Word(tiling_.baseN) * (kTilesB ? 1 : Word(tiling_.stepN));
+    const uint32_t stepKa = baseK * (kTilesA ? 1 : Word(tiling_.stepKa)),
+                   stepKb = baseK * (kTilesB ? 1 : Word(tiling_.stepKb));
     const bool withBias = hasBias_ && !addsUp;
     LocalTensor<Sum> table;
     if (withBias) {
@@ -807,16 +854,38 @@ class MatmulImpl {
         blockA = a_.Whole(m_, k_);
       } else {
         const uint32_t m0 = row_ / stepM * stepM, from = k0 / stepKa * stepKa;
-        blockA = BlockOf(a_, &heldA_, memory.a1, room_.slotsA, m0, std::min(stepM, m_ - m0), from,
-                         std::min(stepKa, k_ - from), orgM_, orgKa_, 0, room_.ofA, memory);
+        const uint32_t m = std::min(stepM, m_ - m0), ka = std::min(stepKa, k_ - from);
+        blockA = BlockOf(&heldA_, memory.a1, room_.slotsA, m0, from, 0, room_.ofA,
+                         [&](const LocalTensor<SrcA>& l1) {
+                           if constexpr (kCopiesA) {
+                             CallBack::kCopyA1(l1.template ReinterpretCast<int8_t>(), a_.Address(),
+                                               Index(m0 / stepM), Index(from / stepKa), Index(m),
+                                               Index(ka), userInfo_, selfData_);
+                             return a_.In(l1, m, ka);
+                           } else {
+                             return a_.ToL1(l1, m0, m, from, ka, a_.ExtentOf(orgM_, m_),
+                                            a_.ExtentOf(orgKa_, k_), config.intrinsicsCheck);
+                           }
+                         });
         inA -= m0, inKa -= from;
       }
       if constexpr (Operand<B, false>::kInL1) {
         blockB = b_.Whole(n_, k_);
       } else {
         const uint32_t n0 = column_ / stepN * stepN, from = k0 / stepKb * stepKb;
-        blockB = BlockOf(b_, &heldB_, memory.b1, room_.slotsB, n0, std::min(stepN, n_ - n0), from,
-                         std::min(stepKb, k_ - from), orgN_, orgKb_, room_.atB, room_.ofB, memory);
+        const uint32_t n = std::min(stepN, n_ - n0), kb = std::min(stepKb, k_ - from);
+        blockB = BlockOf(&heldB_, memory.b1, room_.slotsB, n0, from, room_.atB, room_.ofB,
+                         [&](const LocalTensor<SrcB>& l1) {
+                           if constexpr (kCopiesB) {
+                             CallBack::kCopyB1(l1.template ReinterpretCast<int8_t>(), b_.Address(),
+                                               Index(from / stepKb), Index(n0 / stepN), Index(kb),
+                                               Index(n), userInfo_, selfData_);
+                             return b_.In(l1, n, kb);
+                           } else {
+                             return b_.ToL1(l1, n0, n, from, kb, b_.ExtentOf(orgN_, n_),
+                                            b_.ExtentOf(orgKb_, k_), config.intrinsicsCheck);
+                           }
+                         });
         inB -= n0, inKb -= from;
       }
       const uint32_t slot = memory.l0.Take(slots);
@@ -928,7 +997,9 @@ class MatmulImpl {
     SetAtomicOf(enAtomic);
     constexpr const FixpipeConfig& kLayout = kToNz ? CFG_NZ : CFG_ROW_MAJOR;
     const LocalTensor<Sum> from = memory.template L0c<Sum>(tileSlot_ * room_.ofTile);
-    if (quant_ == Quant::kVector) {
+    if constexpr (kCopiesOut) {
+      CopyOut(gm[at], from, p);
+    } else if (quant_ == Quant::kVector) {
       const uint32_t slot = memory.quant1.Take(1);
       const LocalTensor<uint64_t> l1 = memory.template L1<uint64_t>(room_.atQuant);
       // As words: rows of 64 bits are not copied.
@@ -949,6 +1020,27 @@ class MatmulImpl {
       SetAtomicNone();
     }
     memory.l0c.Free(tileSlot_);
+  }
+  // By the kernel's own copy.
+  void CopyOut(const GlobalTensor<Dst>& gm, const LocalTensor<Sum>& from,
+               const FixpipeParamsV220& p) {
+    using namespace detail::mm;
+    if (quant_ == Quant::kVector || quant_ == Quant::kVectorInL1) {
+      Misuse("GetTensorC", "Use SetQuantScalar.",
+             "SetQuantVector with a DataCopyOut of the kernel's own is not simulated yet");
+    }
+    constexpr bool kToNz = C::format == CubeFormat::NZ;
+    DataCopyOutParams told;
+    const uint32_t burst = rows_ * kRows * kSumBytes / ONE_BLK_SIZE;
+    told.cBurstNum = static_cast<uint16_t>(PartsOf(columns_, kRows));
+    told.burstLen = static_cast<uint16_t>(burst);
+    // In NZ from the end of a column of fractals to the next one.
+    told.dstStride =
+        kToNz ? p.dstStride - rows_ * kRows * uint32_t{sizeof(Dst)} / ONE_BLK_SIZE : p.dstStride;
+    told.oriNSize = static_cast<uint16_t>(kToNz ? 0 : columns_);
+    told.quantScalar = quantScalar_;
+    CallBack::kCopyOut(gm.GetPhyAddr(), from.template ReinterpretCast<int8_t>(), &told, userInfo_,
+                       selfData_);
   }
   static void SetAtomicOf(uint8_t enAtomic) {
     switch (enAtomic) {
@@ -980,6 +1072,7 @@ class MatmulImpl {
   GlobalTensor<uint64_t> quantGm_;
   LocalTensor<uint64_t> quantL1_;
   uint64_t quantScalar_ = 0;
+  uint64_t userInfo_ = 0, selfData_ = 0;  // of the kernel's own copies
   Quant quant_ = Quant::kNone;
   uint32_t orgM_ = 0, orgN_ = 0, orgKa_ = 0, orgKb_ = 0, orgKc_ = 0;
   uint32_t m_ = 0, n_ = 0, k_ = 0;                          // this core's part

@@ -322,10 +322,24 @@ struct MatmulType {
   static constexpr TPosition srcPos = SRCPOS;
 };
 
+// What Matmul tells a copy out of L0C, in the terms of FixpipeParams.
+struct DataCopyOutParams {
+  uint16_t cBurstNum = 0;
+  uint16_t burstLen = 0;
+  uint16_t srcStride = 0;
+  uint32_t dstStride = 0;
+  uint16_t oriNSize = 0;
+  bool enUnitFlag = false;
+  uint64_t quantScalar = 0;
+  uint64_t cbufWorkspaceAddr = 0;
+};
+
 // Copies of the kernel's own: out of L0C, of A into L1, of B into L1.
 template <auto copyOut = nullptr, auto copyA1 = nullptr, auto copyB1 = nullptr>
 struct MatmulCallBackFunc {
-  static constexpr bool kIsEmpty = copyOut == nullptr && copyA1 == nullptr && copyB1 == nullptr;
+  static constexpr auto kCopyOut = copyOut;
+  static constexpr auto kCopyA1 = copyA1;
+  static constexpr auto kCopyB1 = copyB1;
 };
 
 namespace Impl::Detail {

@@ -34,9 +34,11 @@ class Ring {
   void Filled(uint32_t slot) {
     SetFlag<there>(there_[slot]);
     WaitFlag<there>(there_[slot]);
+    isHeld_[slot] = true;
   }
   void Free(uint32_t slot) {
     SetFlag<back>(back_[slot]);
+    isHeld_[slot] = false;
     isFreed_[slot] = true;
   }
   // The pipe that fills waits for the one that empties, if it has not done so.
@@ -48,6 +50,9 @@ class Ring {
   }
   void Drain() {
     for (uint32_t slot = 0; slot < kMostSlots; ++slot) {
+      if (isHeld_[slot]) {  // by an object that has lost the memories meanwhile
+        Free(slot);
+      }
       Reclaim(slot);
     }
     next_ = 0;
@@ -68,7 +73,7 @@ class Ring {
 
  private:
   TEventID there_[kMostSlots] = {}, back_[kMostSlots] = {};
-  bool isFreed_[kMostSlots] = {};
+  bool isFreed_[kMostSlots] = {}, isHeld_[kMostSlots] = {};
   uint32_t next_ = 0, count_ = 0;
 };
 

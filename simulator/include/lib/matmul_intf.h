@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matmul of the high-level API. A kernel of cube cores alone defines ASCENDC_CUBE_ONLY before it includes this header. Vector kernels
-// include it for the rest of the API; using what is below is a compile error that says why.
+// Matmul of the high-level API. A kernel of cube cores alone defines ASCENDC_CUBE_ONLY before it includes this header; in a MIX kernel
+// vector cores call. Vector kernels include it for the rest of the API.
 #pragma once
 
-#include "ascendc/matmul.h"
+#include "ascendc/matmul_client.h"
 #include "kernel_operator.h"
 
 namespace AscendC {
@@ -13,15 +13,18 @@ template <typename A, typename B, typename C, typename Bias = C, const auto& con
           typename CallBack = MatmulCallBackFunc<>,
           template <const auto&, typename...> class Policy = Impl::Detail::MatmulPolicy>
 using Matmul = MatmulImpl<A, B, C, Bias, config, CallBack, Policy>;
+#elif !defined(__NPU_ARCH__) || __NPU_ARCH__ == 2201
+template <typename A, typename B, typename C, typename Bias = C, const auto& config = CFG_NORM,
+          typename CallBack = MatmulCallBackFunc<>,
+          template <const auto&, typename...> class Policy = Impl::Detail::MatmulPolicy>
+using Matmul = MatmulClient<A, B, C, Bias, config, CallBack, Policy>;
 #else
 template <typename A, typename B, typename C, typename Bias = C, const auto& config = CFG_NORM,
           typename CallBack = MatmulCallBackFunc<>,
           template <const auto&, typename...> class Policy = Impl::Detail::MatmulPolicy>
 class Matmul {
   static_assert(detail::kAbsent<A, B, C, Bias, CallBack>,
-                "Matmul that vector cores call (MIX kernels) is not simulated yet. In a kernel of "
-                "cube cores alone, define ASCENDC_CUBE_ONLY before the include of "
-                "lib/matmul_intf.h; docs/simulator.md says what is simulated");
+                "Matmul is simulated on Atlas A2 and A3; docs/simulator.md says what is");
 };
 #endif
 
@@ -34,5 +37,15 @@ using namespace AscendC;
 // Programs without a using of the namespace have it too.
 using AscendC::GetSysWorkSpacePtr;
 
+// On the AIC of a MIX kernel the function ends here, when all AIVs have left.
+#ifdef ASCENDC_CUBE_ONLY
 #define REGIST_MATMUL_OBJ(tpipe, workspace, ...) \
   (static_cast<void>(workspace), ::AscendC::detail::mm::Regist(tpipe, __VA_ARGS__))
+#else
+#define REGIST_MATMUL_OBJ(tpipe, workspace, ...)                             \
+  do {                                                                       \
+    if (::AscendC::detail::mm::RegistMixed(tpipe, workspace, __VA_ARGS__)) { \
+      return;                                                                \
+    }                                                                        \
+  } while (false)
+#endif

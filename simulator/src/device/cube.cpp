@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/cube.h"
 
+#include "engine/meeting.h"
+
 namespace aclsim {
 
 void CheckIsCube(const Core& core) {
@@ -53,8 +55,11 @@ void ThrowNotSimulated(const std::string& what) {
 }
 
 void MatmulMisuse(const char* call, const char* what, const char* next) {
-  Core::Current().instruction = "Matmul";
-  EndCore("matmul-use", Format("%s of a Matmul object: %s", call, what), next);
+  Core& core = Core::Current();
+  core.instruction = "Matmul";
+  const Request* request = core.meeting->Serving(core);
+  EndCore("matmul-use", Format("%s of a Matmul object: %s", call, what), next,
+          request != nullptr ? request->stack : CaptureStack());
 }
 
 Access PartOf(const Core& core, const Ub& operand, Use use, uint64_t offset, uint64_t len,

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <atomic>
+#include <deque>
 #include <functional>
 #include <map>
 #include <string>
@@ -46,12 +47,23 @@ struct CoreAside {
   uint32_t polls = 0;
 };
 
+// An AIV's request to its AIC's server of Matmul objects.
+struct Request {
+  std::vector<uint8_t> body;
+  std::vector<void*> stack;  // of the call
+};
+
 // Cores that raise a counter together, as CoreSync::of and SyncEvent::number: all AIVs or all AICs (mode 0), the AIVs of an AI core
 // (mode 1; mode 2 for its AIC), its AIC (mode 2).
 class FlagSenders {
  public:
   enum Who : uint32_t { kPeers, kCube, kVectors };
   static uint32_t AllOf(CoreKind kind) { return kind == CoreKind::kCube ? 1 : 0; }
+  // What an AIV and its AIC tell each other about one Matmul object, in both directions.
+  static uint32_t OfObject(uint32_t vector, uint32_t object) {
+    return kObjects + vector * kMostObjects + object;
+  }
+  static constexpr uint32_t kObjects = 1024, kMostObjects = 4;
   static uint32_t InGroup(uint32_t group, Who who) { return 2 + group * 3 + who; }
 };
 
@@ -83,6 +95,18 @@ class Meeting {
   void InitTurns();
   // Turns that a core has taken and not passed on, or that other cores have had more of, when all cores have left.
   std::vector<Finding> LeftTurns(const KernelLaunch& launch) const;
+  // Matmul objects of an AIV, which its AIC serves. Post: a request of the AIV takes effect. TakeRequest: the next one of the AIC's
+  // AIVs, and in *vector whose it is; null when all of them have left. AIVs have turns, so that the order is the same in each run:
+  // one that is still at work is waited for, one that waits for others is not. holder: the only AIV whose requests are taken;
+  // UINT32_MAX: none. The request stays until the next one is taken.
+  void Register(const Core& core, uint32_t objects);
+  uint32_t Objects(const Core& core) const { return served_[core.index].objects; }
+  void Post(Core& core, Request request);
+  const Request* TakeRequest(Core& core, uint32_t holder, uint32_t* vector);
+  // The request that a core works for; null: none.
+  const Request* Serving(const Core& core) const;
+  void Answer(Core& core, uint32_t vector, uint32_t object, std::vector<uint8_t> body);
+  std::vector<uint8_t> TakeAnswer(Core& core, uint32_t object);
   // A scalar past the data cache. Store: the number of the store. Load: that of the one that it reads when it is another core's,
   // else 0. A core that reads the same value over and over waits until it has changed.
   uint32_t Store(Core& core, uint8_t* to, const void* value, uint32_t bytes);
@@ -222,6 +246,17 @@ class Meeting {
   const bool keepGoing_;
   std::vector<bool> dead_;
   bool died_ = false;  // one of them
+  // Of an AIV: its Matmul objects, requests and answers. Of an AIC: whose turn is next, and what it works for.
+  struct Served {
+    uint32_t objects = 0;  // 0: not registered
+    std::deque<Request> requests;
+    std::array<std::deque<std::vector<uint8_t>>, FlagSenders::kMostObjects> answers;
+    uint32_t next = 0;
+    bool serves = false, works = false;
+    Request request;
+  };
+  std::vector<Served> served_;                          // by core
+  std::vector<const std::function<bool()>*> waitsFor_;  // by core; null: it does not wait
 };
 
 }  // namespace aclsim

@@ -16,6 +16,7 @@
 #include "opdev/make_op_executor.h"
 #include "opdev/shape_utils.h"
 #include "runtime/runtime.h"
+#include "soc/library_workspace.h"
 
 namespace op::internal {
 namespace {
@@ -236,7 +237,7 @@ aclsim::TaskResult KernelTask::Run(const TaskInput& input) const {
     if (input.workspace != nullptr) aclsim::FillAsNew(input.workspace, workspaceBytes);
   }
   const aclsim::LaunchTilingScope scope(launch,
-                                        {tiling.places, aclsim::ReservedWorkspace(soc->npuArch)});
+                                        {tiling.places, aclsim::LibraryWorkspace(soc->npuArch)});
   const aclsim::LaunchResult result = aclsim::LaunchCounted(launch);
   if (result.status == 0) {
     RefreshShapes(shaped, reinterpret_cast<const uint64_t*>(shapes.data()));

@@ -505,12 +505,13 @@ def test_what_is_not_simulated_does_not_compile(toolkit: Path, said: str) -> Non
     assert compiler_says(toolkit, text % "Matmul<Gm<half>, Gm<half>, Gm<float>>", CUBE) == ""
 
 
-def test_vector_cores_are_refused_by_name(toolkit: Path) -> None:
+@pytest.mark.parametrize("half", [CUBE, "-D__DAV_C220_VEC__", "-DNO_HALF"])
+def test_vector_cores_may_call(toolkit: Path, half: str) -> None:
     """Without ASCENDC_CUBE_ONLY; what includes the header and uses none of it compiles."""
     head = HEAD.partition("\n")[2]
     use = (
         "using Gm = MatmulType<TPosition::GM, CubeFormat::ND, half>;\n"
         'extern "C" __global__ __aicore__ void k(GM_ADDR) { Matmul<Gm, Gm, Gm> object; }\n'
     )
-    assert "define ASCENDC_CUBE_ONLY" in compiler_says(toolkit, head + use)
-    assert compiler_says(toolkit, head + "inline void Unused() {}\n") == ""
+    assert compiler_says(toolkit, head + use, half) == ""
+    assert compiler_says(toolkit, head + "inline void Unused() {}\n", half) == ""

@@ -420,11 +420,6 @@ void ReportHostFault(const HostFault& fault) {
   ReportFinding(std::move(finding));
 }
 
-uint64_t ReservedWorkspace(uint32_t npuArch) {
-  constexpr uint64_t kMiB = 1024 * 1024;
-  return npuArch == 1001 || npuArch == 2002 ? 2 * kMiB : 16 * kMiB;
-}
-
 AttrArg ToAttrArg(const aclsimAttr& attr) {
   using Kind = AttrArg::Kind;
   static constexpr Kind kKinds[] = {Kind::kInt,       Kind::kFloat,      Kind::kBool,

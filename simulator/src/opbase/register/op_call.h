@@ -73,9 +73,6 @@ void ReportHostFault(const HostFault& fault);
 // without such a class.
 std::string TilingFields(const std::string& opType, const std::vector<uint8_t>& data);
 
-// The framework keeps this of every workspace for itself, as CANN's headers have it by architecture.
-uint64_t ReservedWorkspace(uint32_t npuArch);
-
 // Both return 0 or an aclnn status with the reason reported; what user code reported or threw comes
 // with it.
 // fill: each byte of the buffer for the tiling data before.

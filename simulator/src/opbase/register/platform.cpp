@@ -8,6 +8,7 @@
 #include "opbase/register/op_call.h"
 #include "platform/platform_info.h"
 #include "runtime/runtime.h"
+#include "soc/library_workspace.h"
 #include "soc/soc.h"
 #include "tiling/platform/platform_ascendc.h"
 
@@ -215,7 +216,7 @@ uint32_t PlatformAscendC::CalcTschBlockDim(uint32_t sliceNum, uint32_t aicCoreNu
 
 uint32_t PlatformAscendC::GetLibApiWorkSpaceSize() const {
   const auto arch = static_cast<uint32_t>(GetCurNpuArch());
-  return static_cast<uint32_t>(aclsim::ReservedWorkspace(arch));
+  return static_cast<uint32_t>(aclsim::LibraryWorkspace(arch));
 }
 
 void PlatformAscendC::GetCoreMemSize(const CoreMemType& memType, uint64_t& size) const {

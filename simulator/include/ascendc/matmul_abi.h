@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// What Matmul objects of MIX kernels ask of the simulator.
+#pragma once
+
+#include "ascendc/device_abi.h"
+
+namespace aclsim {
+
+// Matmul objects that an AIV's calls work on and its AIC has. MatmulRegister: the core has so many; returns whether it is the AIC,
+// which serves. A request takes effect behind what MTE3 has copied, an answer behind Fixpipe. MatmulServe: the next request and
+// whose it is, as GetSubBlockIdx; -1 when all AIVs have left. holder: the only AIV whose requests are taken; -1: none.
+ACLSIM_DEVICE_API bool MatmulRegister(uint32_t objects);
+ACLSIM_DEVICE_API void MatmulRequest(uint32_t object, const void* request, uint32_t bytes);
+ACLSIM_DEVICE_API int32_t MatmulServe(int32_t holder, void* request, uint32_t bytes);
+ACLSIM_DEVICE_API void MatmulAnswer(uint32_t vector, uint32_t object, const void* answer,
+                                    uint32_t bytes);
+ACLSIM_DEVICE_API void MatmulAwait(uint32_t object, void* answer, uint32_t bytes);
+// What the toolkit keeps of the launch's workspace for itself has a share for each AIV: a tile of C, and an image of UB. Returns where the
+// tile lies (local: null), or `what` that the AIV has at `local` in UB. given: GetSysWorkSpacePtr.
+ACLSIM_DEVICE_API uint8_t* MatmulWorkspace(uint8_t* given, const void* local, uint64_t bytes,
+                                           const char* what);
+
+}  // namespace aclsim

@@ -1,0 +1,674 @@
+// SPDX-License-Identifier: Apache-2.0
+// Matmul in MIX kernels: vector cores call, and the AIC of their AI core works. A call of an AIV is a request; on the AIC,
+// REGIST_MATMUL_OBJ serves requests until its AIVs have left the kernel, by one MatmulImpl for each AIV and object.
+#pragma once
+
+#include <exception>
+#include <iterator>
+
+#include "ascendc/data_copy.h"
+#include "ascendc/matmul.h"
+#include "ascendc/matmul_abi.h"
+#include "ascendc/scalar.h"
+#include "ascendc/sysvar.h"
+
+namespace AscendC::detail::mm {
+
+enum class Ask : uint32_t { kIterate, kTile, kAll, kEnd };
+
+// What an AIV has set since its last request, as bits.
+enum Change : uint32_t {
+  kTilingChanged = 1,
+  kOrgShapeChanged = 2,
+  kPartChanged = 4,
+  kAChanged = 8,
+  kBChanged = 16,
+  kBiasChanged = 32,
+  kQuantChanged = 64,
+  kCopiesChanged = 128,
+};
+
+struct GmMatrix {
+  void* at = nullptr;
+  uint64_t size = 0;
+  bool transposed = false;
+  bool isPart = false;  // an AIV's part alone
+
+  template <typename T>
+  void Set(const GlobalTensor<T>& tensor, bool isTransposed = false, bool isItsPart = false) {
+    at = tensor.GetPhyAddr();
+    size = tensor.GetSize();
+    transposed = isTransposed;
+    isPart = isItsPart;
+  }
+  template <typename T>
+  GlobalTensor<T> Get() const {
+    GlobalTensor<T> tensor;
+    tensor.SetGlobalBuffer(static_cast<__gm__ T*>(at), size);
+    return tensor;
+  }
+};
+
+struct Request {
+  uint32_t object = 0;  // as REGIST_MATMUL_OBJ has them
+  Ask ask = Ask::kAll;
+  uint64_t type = 0;  // of the object, which both halves have alike
+  uint32_t changes = 0;
+  bool answered = true;
+  // Of Iterate, GetTensorC and IterateAll.
+  bool partialSum = false, dense = false;
+  uint8_t atomic = 0;
+  GmMatrix c;
+  // What has changed.
+  bool hasTiling = false;
+  TCubeTiling tiling;
+  int32_t org[5] = {}, part[3] = {-1, -1, -1};
+  GmMatrix a, b, bias, quant;
+  bool hasBias = false, isQuantVector = false;
+  uint64_t quantScalar = 0;
+  uint64_t userInfo = 0, selfData = 0;
+};
+struct Answer {
+  bool hasTile = false;
+  uint32_t rows = 0, columns = 0, pitch = 0;        // of the tile
+  uint32_t row = 0, column = 0, columnsOfPart = 0;  // where it lies in the AIV's part
+};
+
+// A matrix that an AIV has in UB: its AIC gets it by GM.
+template <typename Type>
+using InGm = std::conditional_t<Type::pos == TPosition::VECOUT || Type::pos == TPosition::VECIN,
+                                MatmulType<TPosition::GM, Type::format, typename Type::T,
+                                           Type::isTrans, Type::layout, Type::ibShare>,
+                                Type>;
+
+// The same number for the same types in both halves.
+template <typename... Types>
+constexpr uint64_t NumberOf() {
+  uint64_t number = 0xCBF29CE484222325;
+  for (const char* c = __PRETTY_FUNCTION__; *c != 0; ++c) {
+    number = (number ^ static_cast<uint8_t>(*c)) * 0x100000001B3;
+  }
+  return number;
+}
+
+}  // namespace AscendC::detail::mm
+
+namespace AscendC {
+
+template <typename A, typename B, typename C, typename Bias = C, const auto& given = CFG_NORM,
+          typename CallBack = MatmulCallBackFunc<>,
+          template <const auto&, typename...> class Policy = Impl::Detail::MatmulPolicy>
+class MatmulClient {
+  static constexpr bool kIntoUb = C::pos == TPosition::VECIN;
+  static constexpr bool kFromUb =
+      A::pos == TPosition::VECOUT || B::pos == TPosition::VECOUT || Bias::pos == TPosition::VECOUT;
+  using Impl = MatmulImpl<detail::mm::InGm<A>, detail::mm::InGm<B>, detail::mm::InGm<C>,
+                          detail::mm::InGm<Bias>, given, CallBack, Policy>;
+  using SrcA = typename A::T;
+  using SrcB = typename B::T;
+  using Dst = typename C::T;
+  using BiasT = typename Bias::T;
+  static constexpr MatmulConfig config = detail::mm::ConfigIn(given);
+  static constexpr bool kServes = g_coreType == AIC;
+  static constexpr uint32_t kMostVectors = 2;  // of an AI core
+  static constexpr uint64_t kType = detail::mm::NumberOf<MatmulClient>();
+  struct Nothing {};
+
+  template <typename Type>
+  static constexpr bool kIsOperand = Type::pos == TPosition::GM || Type::pos == TPosition::VECOUT;
+  static_assert(kIsOperand<A> && kIsOperand<B>,
+                "Matmul: in MIX kernels A and B in TSCM are not simulated yet; they lie in GM or "
+                "VECOUT; docs/simulator.md says what is");
+  static_assert(sizeof(Impl) > 0, "Matmul: both halves say what the AIC's cannot do");
+  static_assert(C::pos == TPosition::GM || kIntoUb,
+                "Matmul: in MIX kernels C goes to GM or VECIN; docs/simulator.md says what is");
+  static_assert(!kIntoUb || C::format == CubeFormat::ND || C::format == CubeFormat::ND_ALIGN,
+                "Matmul: C in VECIN is ND or ND_ALIGN; other formats are not simulated yet");
+  static_assert(
+      (A::pos == TPosition::GM || A::format == CubeFormat::ND || A::format == CubeFormat::NZ) &&
+          (B::pos == TPosition::GM || B::format == CubeFormat::ND || B::format == CubeFormat::NZ),
+      "Matmul: matrices in VECOUT are ND or NZ");
+  static_assert(!A::ibShare && !B::ibShare,
+                "Matmul: IBShare in MIX kernels is not simulated yet; docs/simulator.md");
+
+ public:
+  MatmulClient() = default;
+  ~MatmulClient() noexcept(false) {
+    if constexpr (kServes) {
+      for (Impl& impl : impl_.of) {
+        impl.Forget();  // its core ends early
+      }
+    }
+    if (!kServes && config.enableEnd && isUnderWay_ && std::uncaught_exceptions() == 0) {
+      isUnderWay_ = false;
+      detail::mm::Misuse("End",
+                         "Hardware leaves the AIC's flags set for whoever comes next. Call End "
+                         "once after the last product of an object.",
+                         "the object ends with its products, and End was not called");
+    }
+  }
+
+  static constexpr bool kHasConstantTiling = Impl::kHasConstantTiling;
+
+  // --- life -----------------------------------------------------------------------------------------------------------------
+  void Init(const TCubeTiling* cubeTiling, TPipe* = nullptr) {
+    next_.hasTiling = cubeTiling != nullptr;
+    if (cubeTiling != nullptr) {
+      next_.tiling = *cubeTiling;
+    }
+    next_.changes |= detail::mm::kTilingChanged;
+    TCubeTiling tiling;
+    Impl::TakeTiling(cubeTiling, &tiling);
+    part_[0] = tiling.singleCoreM, part_[1] = tiling.singleCoreN, part_[2] = tiling.singleCoreK;
+  }
+  void SetSubBlockIdx(uint8_t) {}
+  void End() {
+    if (pending_ > 0) {
+      detail::mm::Misuse("End", "Call WaitIterateAll once for each.",
+                         "IterateAll<false> with waitIterateAll has no WaitIterateAll");
+    }
+    if (isUnderWay_) {
+      Call(detail::mm::Ask::kEnd);
+    }
+    isUnderWay_ = false;
+  }
+
+  // --- shapes ---------------------------------------------------------------------------------------------------------------
+  void SetOrgShape(int orgM, int orgN, int orgK) { SetOrgShape(orgM, orgN, orgK, orgK); }
+  void SetOrgShape(int orgM, int orgN, int orgKa, int orgKb, int orgKc = 0) {
+    const int32_t org[] = {orgM, orgN, orgKa, orgKb, orgKc};
+    std::copy(std::begin(org), std::end(org), next_.org);
+    next_.changes |= detail::mm::kOrgShapeChanged;
+  }
+  void SetSingleShape(int singleM, int singleN, int singleK) { SetTail(singleM, singleN, singleK); }
+  void SetTail(int tailM = -1, int tailN = -1, int tailK = -1) {
+    const int32_t part[] = {tailM, tailN, tailK};
+    for (uint32_t i = 0; i < 3; ++i) {
+      next_.part[i] = part[i] == -1 ? next_.part[i] : part[i];
+      part_[i] = part[i] == -1 ? part_[i] : part[i];
+    }
+    next_.changes |= detail::mm::kPartChanged;
+  }
+
+  // --- operands -------------------------------------------------------------------------------------------------------------
+  void SetTensorA(const GlobalTensor<SrcA>& gm, bool isTransposeA = false) {
+    next_.a.Set(gm, isTransposeA);
+    next_.changes |= detail::mm::kAChanged;
+  }
+  void SetTensorB(const GlobalTensor<SrcB>& gm, bool isTransposeB = false) {
+    next_.b.Set(gm, isTransposeB);
+    next_.changes |= detail::mm::kBChanged;
+  }
+  // In UB: the part of this AIV, with rows of whole blocks of 32 bytes. It stays there until the product has begun.
+  void SetTensorA(const LocalTensor<SrcA>& leftMatrix, bool isTransposeA = false) {
+    static_assert(A::pos == TPosition::VECOUT,
+                  "Matmul: SetTensorA takes a LocalTensor where A is in VECOUT");
+    inUbA_ = leftMatrix;
+    next_.a.transposed = isTransposeA;
+    next_.changes |= detail::mm::kAChanged;
+  }
+  void SetTensorB(const LocalTensor<SrcB>& rightMatrix, bool isTransposeB = false) {
+    static_assert(B::pos == TPosition::VECOUT,
+                  "Matmul: SetTensorB takes a LocalTensor where B is in VECOUT");
+    inUbB_ = rightMatrix;
+    next_.b.transposed = isTransposeB;
+    next_.changes |= detail::mm::kBChanged;
+  }
+  void SetBias(const GlobalTensor<BiasT>& biasGlobal) {
+    static_assert(config.enableSetBias, "Matmul: SetBias with a config whose enableSetBias is off");
+    next_.bias.Set(biasGlobal);
+    next_.hasBias = true;
+    next_.changes |= detail::mm::kBiasChanged;
+  }
+  void SetBias(const LocalTensor<BiasT>& inputBias) {
+    static_assert(Bias::pos == TPosition::VECOUT,
+                  "Matmul: SetBias takes a LocalTensor where the bias is in VECOUT");
+    static_assert(config.enableSetBias, "Matmul: SetBias with a config whose enableSetBias is off");
+    inUbBias_ = inputBias;
+    next_.hasBias = true;
+    next_.changes |= detail::mm::kBiasChanged;
+  }
+  void ClearBias() {
+    next_.hasBias = false;
+    next_.changes |= detail::mm::kBiasChanged;
+  }
+  void DisableBias() { ClearBias(); }
+  void SetQuantScalar(const uint64_t quantScalar) {
+    next_.quantScalar = quantScalar;
+    next_.isQuantVector = false;
+    next_.changes |= detail::mm::kQuantChanged;
+  }
+  void SetQuantVector(const GlobalTensor<uint64_t>& quantTensor) {
+    next_.quant.Set(quantTensor);
+    next_.isQuantVector = true;
+    next_.changes |= detail::mm::kQuantChanged;
+  }
+  void SetHF32(bool enableHF32 = false, int32_t = 0) {
+    if (enableHF32) {
+      detail::mm::Misuse("SetHF32", "Use it with ASCENDC_CUBE_ONLY.",
+                         "HF32 is of kernels of cube cores alone");
+    }
+  }
+  // Copies of the kernel's own get these, on the AIC.
+  void SetUserDefInfo(const uint64_t tilingPtr) {
+    next_.userInfo = tilingPtr;
+    next_.changes |= detail::mm::kCopiesChanged;
+  }
+  void SetSelfDefineData(const uint64_t dataPtr) {
+    next_.selfData = dataPtr;
+    next_.changes |= detail::mm::kCopiesChanged;
+  }
+  // What only other SoCs need, and Iterate<false>.
+  void SetLocalWorkspace(const LocalTensor<uint8_t>&) {}
+  template <typename T>
+  void SetWorkspace(GlobalTensor<T>&) {}
+  template <typename T>
+  void SetWorkspace(__gm__ const T*, int) {}
+
+  // --- products -------------------------------------------------------------------------------------------------------------
+  template <bool sync = true>
+  bool Iterate(bool enPartialSum = false) {
+    static_assert(
+        sync,
+        "Matmul: Iterate<false> is not simulated yet; IterateAll<false> is; docs/simulator.md");
+    next_.partialSum = enPartialSum;
+    return Call(detail::mm::Ask::kIterate).hasTile;
+  }
+  template <bool sync = true>
+  void GetTensorC(const GlobalTensor<Dst>& gm, uint8_t enAtomic = 0,
+                  bool enSequentialWrite = false) {
+    static_assert(sync, "Matmul: GetTensorC<false> is not simulated yet; docs/simulator.md");
+    Tile(gm, enAtomic, enSequentialWrite);
+  }
+  // A tile into UB, by the framework's part of the workspace: rows lie baseN elements apart.
+  template <bool sync = true>
+  void GetTensorC(const LocalTensor<Dst>& co2Local, uint8_t enAtomic = 0,
+                  bool enSequentialWrite = false) {
+    static_assert(sync, "Matmul: GetTensorC<false> is not simulated yet; docs/simulator.md");
+    static_assert(kIntoUb, "Matmul: GetTensorC takes a LocalTensor where C is in VECIN");
+    static_cast<void>(enSequentialWrite);
+    if (enAtomic != 0) {
+      detail::mm::Misuse("GetTensorC", "Sums and the like are for GM.",
+                         "enAtomic is %d for a tile that goes to UB", int{enAtomic});
+    }
+    const GlobalTensor<Dst> slot = Slot();
+    const detail::mm::Answer tile = Tile(slot, 0, true);
+    CopyToUb(co2Local, slot, tile, tile.pitch);
+  }
+  template <bool sync = true>
+  void IterateAll(const GlobalTensor<Dst>& gm, uint8_t enAtomic = 0, bool enSequentialWrite = false,
+                  bool waitIterateAll = false, bool fakeMsg = false) {
+    if (fakeMsg) {
+      return;
+    }
+    SetC(gm, enAtomic, enSequentialWrite);
+    if constexpr (sync || kFromUb) {  // the next matrix from UB takes the place of this one
+      Call(detail::mm::Ask::kAll);
+      early_ += !sync && waitIterateAll ? 1 : 0;
+    } else {
+      Send(detail::mm::Ask::kAll, waitIterateAll);
+      pending_ += waitIterateAll ? 1 : 0;
+    }
+  }
+  // All of the part into UB, in rows of whole blocks of 32 bytes.
+  template <bool sync = true>
+  void IterateAll(const LocalTensor<Dst>& ubCmatrix, uint8_t enAtomic = 0) {
+    static_assert(sync,
+                  "Matmul: IterateAll<false> into VECIN is not simulated yet; "
+                  "docs/simulator.md says what is");
+    static_assert(kIntoUb, "Matmul: IterateAll takes a LocalTensor where C is in VECIN");
+    if (enAtomic != 0) {
+      detail::mm::Misuse("IterateAll", "Sums and the like are for GM.",
+                         "enAtomic is %d for a part that goes to UB", int{enAtomic});
+    }
+    const GlobalTensor<Dst> slot = Slot();
+    while (Iterate()) {
+      const detail::mm::Answer tile = Tile(slot, 0, true);
+      const uint32_t pitch = detail::mm::UpTo(tile.columnsOfPart, detail::mm::kC0<Dst>);
+      if (C::format == CubeFormat::ND && pitch != tile.columnsOfPart) {
+        detail::mm::Misuse("IterateAll", "Rows in UB are whole blocks of 32 bytes: use ND_ALIGN.",
+                           "C has %u columns, and its format is ND", tile.columnsOfPart);
+      }
+      CopyToUb(ubCmatrix[tile.row * pitch + tile.column], slot, tile, pitch);
+    }
+  }
+  void WaitIterateAll() {
+    if (early_ > 0) {
+      --early_;
+      return;
+    }
+    if (pending_ == 0) {
+      detail::mm::Misuse("WaitIterateAll",
+                         "Hardware would wait forever. Pass waitIterateAll (the fourth argument) "
+                         "as true to IterateAll<false>.",
+                         "no IterateAll<false> has an end that is told");
+    }
+    --pending_;
+    Hear();
+  }
+  template <bool sync = true, typename... Args>
+  void IterateBatch(Args&&...) {
+    static_assert(kAbsent<sync>, "Matmul: IterateBatch is not simulated yet; docs/simulator.md");
+  }
+  template <bool sync = true, typename... Args>
+  void IterateNBatch(Args&&...) {
+    static_assert(kAbsent<sync>, "Matmul: IterateNBatch is not simulated yet; docs/simulator.md");
+  }
+
+  // --- REGIST_MATMUL_OBJ ----------------------------------------------------------------------------------------------------
+  void Register(uint32_t object, TPipe* pipe, GM_ADDR workspace) {
+    next_.object = object;
+    pipe_ = pipe;
+    workspace_ = workspace;
+  }
+  // On the AIC, when its AIVs have left: an AIV's object says that End is missing, and with enableEnd off nobody calls it.
+  void EndAll() {
+    if constexpr (kServes) {
+      for (Impl& impl : impl_.of) {
+        impl.End();
+      }
+    }
+  }
+  // On the AIC: does what one of its AIVs asks for. Returns whether that AIV's tile is in L0C now.
+  __attribute__((always_inline)) bool Serve(TPipe* pipe, uint32_t vector,
+                                            const detail::mm::Request& request) {
+    if constexpr (kServes) {
+      return Do(pipe, vector, request);
+    } else {
+      return false;
+    }
+  }
+
+ private:
+  template <bool>
+  static constexpr bool kAbsent = false;
+
+  void SetC(const GlobalTensor<Dst>& gm, uint8_t enAtomic, bool isDense) {
+    next_.c.Set(gm);
+    next_.atomic = enAtomic;
+    next_.dense = isDense;
+  }
+  detail::mm::Answer Tile(const GlobalTensor<Dst>& gm, uint8_t enAtomic, bool isDense) {
+    SetC(gm, enAtomic, isDense);
+    return Call(detail::mm::Ask::kTile);
+  }
+  void Send(detail::mm::Ask ask, bool answered) {
+    isUnderWay_ = true;
+    HandOver();
+    next_.ask = ask;
+    next_.type = kType;
+    next_.answered = answered;
+    aclsim::MatmulRequest(next_.object, &next_, sizeof(next_));
+    next_.changes = 0;
+    std::fill(std::begin(next_.part), std::end(next_.part), -1);
+    ACLSIM_KEEP_FRAME();
+  }
+  detail::mm::Answer Hear() {
+    detail::mm::Answer answer;
+    aclsim::MatmulAwait(next_.object, &answer, sizeof(answer));
+    return answer;
+  }
+  // The answers to what was asked before come first.
+  detail::mm::Answer Call(detail::mm::Ask ask) {
+    Send(ask, true);
+    for (; pending_ > 0; --pending_) {
+      Hear();
+      ++early_;
+    }
+    return Hear();
+  }
+
+  template <HardEvent event>
+  void Order() {
+    const TEventID id = pipe_->AllocEventID<event>();
+    SetFlag<event>(id);
+    WaitFlag<event>(id);
+    pipe_->ReleaseEventID<event>(id);
+  }
+  GlobalTensor<Dst> Slot() const {
+    constexpr uint32_t kBytes = detail::mm::kL0cBytes;
+    GlobalTensor<Dst> slot;
+    slot.SetGlobalBuffer(reinterpret_cast<__gm__ Dst*>(
+                             aclsim::MatmulWorkspace(workspace_, nullptr, kBytes, "a tile of C")),
+                         kBytes / sizeof(Dst));
+    return slot;
+  }
+  // What the kernel has set in UB goes to where the AIC finds it, once the part's extents are known.
+  void HandOver() {
+    using namespace detail::mm;
+    const auto has = [this](Change change) { return (next_.changes & change) != 0; };
+    const int32_t m = part_[0], n = part_[1], k = part_[2];
+    if constexpr (A::pos == TPosition::VECOUT) {
+      if (has(kAChanged)) {
+        const bool isMRow = !next_.a.transposed;
+        next_.a.Set(InShare<A>(inUbA_, isMRow ? m : k, isMRow ? k : m, "A"), !isMRow, true);
+      }
+    }
+    if constexpr (B::pos == TPosition::VECOUT) {
+      if (has(kBChanged)) {
+        const bool isNRow = next_.b.transposed;
+        next_.b.Set(InShare<B>(inUbB_, isNRow ? n : k, isNRow ? k : n, "B"), isNRow, true);
+      }
+    }
+    if constexpr (Bias::pos == TPosition::VECOUT) {
+      if (has(kBiasChanged) && next_.hasBias) {
+        next_.bias.Set(InShare<Bias>(inUbBias_, 1, n, "the bias"));
+      }
+    }
+  }
+  // Ordered with what the kernel's other pipes do to the tensor before and after. Rows lie in whole blocks of 32 bytes, whose rest nobody
+  // reads; of NZ, a row is a column of fractals.
+  template <typename Type>
+  GlobalTensor<typename Type::T> InShare(const LocalTensor<typename Type::T>& local, int32_t rows,
+                                         int32_t columns, const char* what) {
+    using namespace detail::mm;
+    using T = typename Type::T;
+    auto count = static_cast<uint32_t>(rows);
+    uint32_t row = static_cast<uint32_t>(columns) * uint32_t{sizeof(T)},
+             pitch = UpTo(row, ONE_BLK_SIZE);
+    if constexpr (Type::format == CubeFormat::NZ) {
+      row = count * ONE_BLK_SIZE;
+      pitch = UpTo(count, kRows) * ONE_BLK_SIZE;
+      count = PartsOf(static_cast<uint32_t>(columns), kC0<T>);
+    }
+    GlobalTensor<T> gm;
+    gm.SetGlobalBuffer(reinterpret_cast<__gm__ T*>(aclsim::MatmulWorkspace(
+                           workspace_, reinterpret_cast<const void*>(local.GetPhyAddr()),
+                           uint64_t{count} * pitch, what)),
+                       uint64_t{count} * pitch / sizeof(T));
+    Order<HardEvent::V_MTE3>();
+    Order<HardEvent::MTE2_MTE3>();
+    DataCopyPad(gm, local,
+                DataCopyExtParams(static_cast<uint16_t>(count), row,
+                                  (pitch - UpTo(row, ONE_BLK_SIZE)) / uint32_t{ONE_BLK_SIZE},
+                                  pitch - row, 0));
+    Order<HardEvent::MTE3_V>();
+    Order<HardEvent::MTE3_MTE2>();
+    return gm;
+  }
+  // Ordered with what the kernel does to the tensor before and after by its vector unit and MTE3; the slot is read when the next
+  // request takes effect. pitch: from row to row in UB.
+  void CopyToUb(const LocalTensor<Dst>& to, const GlobalTensor<Dst>& slot,
+                const detail::mm::Answer& tile, uint32_t pitch) {
+    constexpr uint32_t kSize = sizeof(Dst);
+    const uint32_t row = detail::mm::UpTo(tile.columns * kSize, ONE_BLK_SIZE);
+    if (tile.rows > 1 && pitch * kSize % ONE_BLK_SIZE != 0) {
+      detail::mm::Misuse("GetTensorC", "Rows in UB are whole blocks of 32 bytes.",
+                         "rows in UB are %u elements of %u bytes apart", pitch, kSize);
+    }
+    Order<HardEvent::V_MTE2>();
+    Order<HardEvent::MTE3_MTE2>();
+    DataCopyPad(to, slot,
+                DataCopyExtParams(
+                    static_cast<uint16_t>(tile.rows), tile.columns * kSize,
+                    (tile.pitch - tile.columns) * kSize,
+                    (pitch * kSize - std::min(pitch * kSize, row)) / uint32_t{ONE_BLK_SIZE}, 0),
+                DataCopyPadExtParams<Dst>(false, 0, 0, Dst()));
+    Order<HardEvent::MTE2_V>();
+    Order<HardEvent::MTE2_MTE3>();
+  }
+
+  __attribute__((always_inline)) bool Do(TPipe* pipe, uint32_t vector,
+                                         const detail::mm::Request& request) {
+    using namespace detail::mm;
+    if (request.type != kType) {
+      Misuse("REGIST_MATMUL_OBJ", "Both halves and both AIVs list the same objects in one order.",
+             "object number %u of the AIV has another type than the AIC's", request.object);
+    }
+    Impl& impl = impl_.of[vector];
+    Set(impl, pipe, request);
+    bool hasTile = false;
+    switch (request.ask) {
+      case Ask::kIterate:
+        hasTile = impl.Iterate(request.partialSum);
+        break;
+      case Ask::kTile:
+        impl.GetTensorC(request.c.Get<Dst>(), request.atomic, request.dense);
+        break;
+      case Ask::kAll:
+        impl.IterateAll(request.c.Get<Dst>(), request.atomic, request.dense);
+        break;
+      case Ask::kEnd:
+        impl.End();
+        break;
+    }
+    if (request.answered) {
+      const Answer answer{hasTile,        impl.TileRows(),   impl.TileColumns(), impl.TilePitch(),
+                          impl.TileRow(), impl.TileColumn(), impl.PartColumns()};
+      aclsim::MatmulAnswer(vector, request.object, &answer, sizeof(answer));
+    }
+    return hasTile;
+  }
+  static void Set(Impl& impl, TPipe* pipe, const detail::mm::Request& request) {
+    using namespace detail::mm;
+    const auto has = [&request](Change change) { return (request.changes & change) != 0; };
+    if (has(kTilingChanged)) {
+      impl.Init(request.hasTiling ? &request.tiling : nullptr, pipe);
+    }
+    if (has(kOrgShapeChanged)) {
+      const int32_t* org = request.org;
+      impl.SetOrgShape(org[0], org[1], org[2], org[3], org[4]);
+    }
+    if (has(kPartChanged)) {
+      impl.SetTail(request.part[0], request.part[1], request.part[2]);
+    }
+    if (has(kAChanged) && request.a.isPart) {
+      impl.SetPartA(request.a.Get<SrcA>(), request.a.transposed);
+    } else if (has(kAChanged)) {
+      impl.SetTensorA(request.a.Get<SrcA>(), request.a.transposed);
+    }
+    if (has(kBChanged) && request.b.isPart) {
+      impl.SetPartB(request.b.Get<SrcB>(), request.b.transposed);
+    } else if (has(kBChanged)) {
+      impl.SetTensorB(request.b.Get<SrcB>(), request.b.transposed);
+    }
+    if (has(kCopiesChanged)) {
+      impl.SetUserDefInfo(request.userInfo);
+      impl.SetSelfDefineData(request.selfData);
+    }
+    if constexpr (config.enableSetBias) {
+      if (has(kBiasChanged) && request.hasBias) {
+        impl.SetBias(request.bias.Get<BiasT>());
+      } else if (has(kBiasChanged)) {
+        impl.ClearBias();
+      }
+    }
+    if (has(kQuantChanged) && request.isQuantVector) {
+      impl.SetQuantVector(request.quant.Get<uint64_t>());
+    } else if (has(kQuantChanged)) {
+      impl.SetQuantScalar(request.quantScalar);
+    }
+  }
+
+  struct Served {
+    Impl of[kMostVectors];
+  };
+  std::conditional_t<kServes, Served, Nothing> impl_;
+  detail::mm::Request next_;
+  int32_t part_[3] = {};  // of C and K that this AIV asks for
+  LocalTensor<SrcA> inUbA_;
+  LocalTensor<SrcB> inUbB_;
+  LocalTensor<BiasT> inUbBias_;
+  TPipe* pipe_ = nullptr;
+  GM_ADDR workspace_ = nullptr;
+  uint32_t
+      pending_ = 0,
+      early_ =
+          0;  // answers of IterateAll<false> that are due, and that came before they were waited for
+  bool isUnderWay_ = false;
+};
+
+namespace detail::mm {
+
+template <typename Object>
+void List(uint32_t* count, TPipe* pipe, GM_ADDR workspace, Object& object) {
+  object.Register((*count)++, pipe, workspace);
+}
+template <typename Object, typename... Rest>
+void List(uint32_t* count, TPipe* pipe, GM_ADDR workspace, Object& object,
+          const TCubeTiling* tiling, Rest&&... rest) {
+  List(count, pipe, workspace, object);
+  if (tiling != nullptr || Object::kHasConstantTiling) {
+    object.Init(tiling);
+  }
+  if constexpr (sizeof...(Rest) > 0) {
+    List(count, pipe, workspace, rest...);
+  }
+}
+
+// In the kernel's own function, as calls of an object are: reports know few of the frames above an instruction.
+template <typename Object, typename... Rest>
+__attribute__((always_inline)) inline bool ServeBy(uint32_t at, TPipe* pipe, uint32_t vector,
+                                                   const Request& request, Object& object,
+                                                   Rest&&... rest) {
+  if constexpr (std::is_pointer_v<Object> || std::is_null_pointer_v<Object>) {  // a tiling
+    if constexpr (sizeof...(Rest) > 0) {
+      return ServeBy(at, pipe, vector, request, rest...);
+    } else {
+      return false;
+    }
+  } else {
+    if (request.object == at) {
+      return object.Serve(pipe, vector, request);
+    }
+    if constexpr (sizeof...(Rest) > 0) {
+      return ServeBy(at + 1, pipe, vector, request, rest...);
+    } else {
+      Misuse("REGIST_MATMUL_OBJ", "Both halves and both AIVs list the same objects in one order.",
+             "an AIV calls object number %u, which the AIC does not have", request.object);
+    }
+  }
+}
+
+inline void EndEach() {}
+template <typename Object, typename... Rest>
+void EndEach(Object& object, Rest&&... rest) {
+  if constexpr (!std::is_pointer_v<Object> && !std::is_null_pointer_v<Object>) {
+    object.EndAll();
+  }
+  EndEach(rest...);
+}
+
+// Of a MIX kernel. True on the AIC, which has served its AIVs until they have left.
+template <typename... Args>
+__attribute__((always_inline)) inline bool RegistMixed(TPipe* pipe, GM_ADDR workspace,
+                                                       Args&&... args) {
+  uint32_t count = 0;
+  List(&count, pipe, workspace, args...);
+  if (!aclsim::MatmulRegister(count)) {
+    return false;
+  }
+  Request request;
+  // An AIV whose tile is in L0C gets it before another one has its turn.
+  int32_t holder = -1;
+  for (int32_t vector; (vector = aclsim::MatmulServe(holder, &request, sizeof(request))) >= 0;) {
+    const bool holds = ServeBy(0, pipe, static_cast<uint32_t>(vector), request, args...);
+    holder = holds ? vector : -1;
+  }
+  EndEach(args...);
+  return true;
+}
+
+}  // namespace detail::mm
+
+}  // namespace AscendC
