@@ -88,7 +88,8 @@ def test_a_step_of_a_build_has_a_short_name() -> None:
 def test_kernels_of_a_build_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[tuple[int, int]] = []
     builder = object.__new__(Builder)
-    builder.jobs, builder.progress = 1, lambda done, total: told.append((done, total))
+    builder.jobs, builder.seen_parsed = 1, set()
+    builder.progress = lambda done, total: told.append((done, total))
     monkeypatch.setattr(Builder, "build_kernel", lambda *_: None)
     builder.build_all([Kernel(Definition(type="Square"), (), Path("square.so"))] * 2, Registered())
     assert told == [(1, 2), (2, 2)]

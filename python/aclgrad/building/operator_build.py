@@ -248,7 +248,7 @@ class Builder(ApiBuilder):
         a kernel, or the package of a neighbour whose kernel it launches.
         """
         if kernel := self.kernel_named(text):
-            self.build_kernel(kernel, self.describe())
+            self.build_all([kernel], self.describe())
             return kernel.output
         for name, folder in self.beside.items():
             if not re.search(rf"\b{name}(?![a-z])", text):
@@ -278,7 +278,7 @@ class Builder(ApiBuilder):
         kernel = self.kernel_named(text)
         if kernel is None:
             return None
-        self.build_kernel(kernel, described)
+        self.build_all([kernel], described)
         return kernel.output
 
     def build_kernels(

@@ -186,7 +186,7 @@ class _Operator:
         out = signatures.outputs(self.name, self.plan.out, self.op, given[self.plan.out])
         with self.lock:
             if row not in self.built:
-                self.builder.build_kernel(self.builder.kernel(self.op, row), self.described)
+                self.builder.build_all([self.builder.kernel(self.op, row)], self.described)
                 self.built.add(row)
         result = self._run(row, inputs, attrs, out)
         for finding in result.findings:

@@ -148,7 +148,7 @@ def run(
     else:
         row = choose_row(op, rows, given)
     if row in rows:
-        builder.build_kernel(builder.kernel(op, row), described)
+        builder.build_all([builder.kernel(op, row)], described)
     builder.drop_stale(op)
 
     os.environ["ASCEND_CUSTOM_OPP_PATH"] = str(builder.package)
