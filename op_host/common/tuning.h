@@ -31,6 +31,8 @@ constexpr uint32_t kShortTree = 32;
 constexpr uint32_t kHalvesApartLanes = 512;
 
 // --- Vector instructions ------------------------------------------------------------------------------------------ model
+// An instruction that waits for the one before it takes kDrainCycles longer.
+constexpr uint32_t kDrainCycles = 24;
 // Up to kFewSlabs slabs are scaled one by one.
 constexpr uint32_t kFewSlabs = 8;
 

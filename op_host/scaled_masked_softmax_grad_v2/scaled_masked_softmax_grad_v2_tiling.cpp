@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tiling of ScaledMaskedSoftmaxGradV2: common/row_reduce_context.h plans whole rows, and
+// Tiling of ScaledMaskedSoftmaxGradV2: common/row_reduce_context.cpp plans whole rows, and
 // row_mask_tiling.h the mask row of each.
 #include "scaled_masked_softmax_grad_v2/scaled_masked_softmax_grad_v2_tiling.h"
 

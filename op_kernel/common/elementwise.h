@@ -11,7 +11,7 @@
 //        out, twice  the results
 //
 // The loop is FullLoad, a unit is an element. No lane depends on another, so results do not depend on the split. UB:
-// elementwise_ub.h.
+// elementwise_data.h.
 #ifndef OP_KERNEL_COMMON_ELEMENTWISE_H_
 #define OP_KERNEL_COMMON_ELEMENTWISE_H_
 

@@ -47,13 +47,16 @@ class Mod64Rows {
                                           const LocalTensor<Lane>& src, uint32_t rows,
                                           uint32_t lead) {
     const LocalTensor<Lane> partials = partials_.template Get<Lane>();
+    if (fitsStride_ && pitch_ % kBlockLanes == 0 && rows <= kStreams) {
+      return SumFew(src, rows);
+    }
     if (fitsStride_) {
       AddByStride(partials, src, rows, lead);
     } else {
       AddRowByRow(partials, src, rows, lead);
     }
     if (rows <= kStreams) {
-      return SumFewPartials(rows);
+      return SumFewPartials(partials, partialCount_, partialCount_, rows, true);
     }
     SumPartials(sums, partials, rows);
     return sums;
@@ -126,16 +129,59 @@ class Mod64Rows {
     }
   }
 
-  // Adds up the partial sums of at most 16 rows.
-  __aicore__ inline LocalTensor<Lane> SumFewPartials(uint32_t rows) {
+  // Adds up at most 16 rows that start on blocks and end in zeros. Lanes that would only add zeros are left out. No sum is
+  // -0, since one of those zeros is part of it.
+  __aicore__ inline LocalTensor<Lane> SumFew(const LocalTensor<Lane>& src, uint32_t rows) {
+    const uint32_t width = AlignUp(length_, kBlockLanes);
+    if (width <= kRepeatLanes) {
+      return SumFewPartials(src, pitch_, width, rows, false);
+    }
+    const LocalTensor<Lane> partials = partials_.template Get<Lane>();
+    const uint32_t second = Min(kRepeatLanes, width - kRepeatLanes);
+    ForRows<Op::kAdd>(partials, kRepeatLanes, src, pitch_, src[kRepeatLanes], pitch_, rows, second);
+    // A single row is copied as a whole repeat.
+    CopyLanes(partials, src, second,
+              rows == 1 && second < kRepeatLanes ? second + kRepeatLanes : kRepeatLanes, rows);
+    PipeBarrier<PIPE_V>();
+    for (uint32_t c = 2 * kRepeatLanes; c < width; c += kRepeatLanes) {
+      ForRows<Op::kAdd>(partials, kRepeatLanes, partials, kRepeatLanes, src[c], pitch_, rows,
+                        Min(kRepeatLanes, width - c));
+      PipeBarrier<PIPE_V>();
+    }
+    return SumFewPartials(partials, kRepeatLanes, kRepeatLanes, rows, true);
+  }
+
+  // partials[r, from:to] = src[r, from:to].
+  __aicore__ inline void CopyLanes(const LocalTensor<Lane>& partials, const LocalTensor<Lane>& src,
+                                   uint32_t from, uint32_t to, uint32_t rows) const {
+    if (from < to) {
+      AscendC::Adds(partials[from], src[from], 0.0F, static_cast<uint64_t>(to - from), Bits8(rows),
+                    AscendC::UnaryRepeatParams(1, 1, Bits8(partialCount_ / kBlockLanes),
+                                               Bits8(pitch_ / kBlockLanes)));
+    }
+  }
+
+  // Adds up the first `width` lanes of at most 16 rows, or what is in partials_ already (`made`). A whole
+  // repeat is faster than a part of one, so what lies behind a single row takes part as well; nobody reads that.
+  __aicore__ inline LocalTensor<Lane> SumFewPartials(const LocalTensor<Lane>& src, uint32_t pitch,
+                                                     uint32_t width, uint32_t rows, bool made) {
     constexpr int32_t kLanes = static_cast<int32_t>(kRepeatLanes);
     const LocalTensor<Lane> partials = partials_.template Get<Lane>();
     const LocalTensor<Lane> lasts = lasts_.template Get<Lane>();
-    LocalTensor<Lane> lanes = partials;
-    bool inPartials = true;
+    LocalTensor<Lane> lanes = src;
+    bool inPartials = made;
     for (uint32_t half = partialCount_ / 2; half >= kBlockLanes; half /= 2) {
-      if (rows == 1 && half < kRepeatLanes) {
-        // A whole repeat is faster than a part of one, so what lies behind a single row takes part as well; nobody reads that.
+      if (width <= half) {
+        continue;
+      }
+      if (!made) {
+        ForRows<Op::kAdd>(partials, partialCount_, lanes, pitch, lanes[half], pitch, rows,
+                          width - half);
+        CopyLanes(partials, lanes, width - half, half, rows);
+        lanes = partials;
+        pitch = partialCount_;
+        made = inPartials = true;
+      } else if (rows == 1 && half < kRepeatLanes) {
         const LocalTensor<Lane> from = lanes;
         lanes = inPartials ? lasts : partials;  // operands must not overlap
         inPartials = !inPartials;
@@ -145,6 +191,7 @@ class Mod64Rows {
                           rows, half);
       }
       PipeBarrier<PIPE_V>();
+      width = half;
     }
     const LocalTensor<Lane> transposed = transposed_.template Get<Lane>();
     if (rows == 1) {
@@ -157,7 +204,7 @@ class Mod64Rows {
       AscendC::Add(lasts, transposed, transposed[kBlockLanes], kLanes);
       return lasts;
     }
-    StreamsToLanes(transposed, lanes, kBlockLanes, partialCount_, rows);
+    StreamsToLanes(transposed, lanes, kBlockLanes, pitch, rows);
     PipeBarrier<PIPE_V>();
     AscendC::Add(transposed, transposed, transposed[4 * kStreams], kLanes);
     PipeBarrier<PIPE_V>();

@@ -199,7 +199,10 @@ __aicore__ inline void ScaleSlabs(const LocalTensor<float>& y, uint32_t rows, ui
 __aicore__ inline void ScaleRows(const LocalTensor<float>& a, uint32_t pitch, uint32_t width,
                                  const LocalTensor<float>& blocks, uint32_t rows) {
   const uint32_t step = pitch / kBlockLanes;
-  if (width <= kShortRowLanes && rows > 1) {
+  // A repeat for a block of each of eight rows takes an instruction for each block of a row, and each waits for the one before
+  // it. A repeat for each row is one instruction.
+  if (width <= kShortRowLanes &&
+      rows > width / kBlockLanes * (rows / kRepeatBlocks + kDrainCycles)) {
     for (uint32_t c = 0; c < width; c += kBlockLanes) {
       ForBlocks<Op::kMul>(a[c], step, a[c], step, blocks, 1, rows);
     }
