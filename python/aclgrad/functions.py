@@ -19,7 +19,7 @@ from aclgrad.common.callables import Operators
 from aclgrad.errors import AclnnError
 from aclgrad.ops import all_specs
 from aclgrad.spec import dtypes, naming
-from aclgrad.spec.arguments import Attr, Tensor
+from aclgrad.spec.arguments import WANTED, Attr, Tensor, number
 from aclgrad.spec.call import AttrValue, TensorDesc
 from aclgrad.spec.op_spec import OpSpec
 
@@ -64,26 +64,16 @@ def load(path: str | os.PathLike[str], *, soc: str | None = None) -> Operators:
     return loaded
 
 
-def attr_value(attr: Attr, value: object) -> AttrValue:
+def attr_value(attr: Attr, value: Any) -> AttrValue:
     """Return a value as the C function takes it; refuses what would be cut off on the way."""
-    if isinstance(value, np.bool_):
-        value = bool(value)
+    kind = attr.kind
     try:
-        if attr.c_type == "double":
-            if not isinstance(value, (str, bytes)):
-                return float(value)  # type: ignore[arg-type]
-            raise TypeError
-        number = operator.index(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError, OverflowError):
-        want = {"bool": "True or False", "double": "a number"}.get(attr.c_type, "an integer")
-        raise TypeError(f"{attr.python}: got {value!r}, want {want}") from None
-    if attr.c_type == "bool":
-        if number not in (0, 1):
-            raise ValueError(f"{attr.python}: got {number}, want True or False")
-        return bool(number)
-    if not -(2**63) <= number < 2**63:
-        raise ValueError(f"{attr.python}: got {number}, want a 64-bit integer")
-    return number
+        return number(kind, value)
+    except (TypeError, ValueError, OverflowError) as error:
+        if isinstance(error, ValueError) and kind != "Float":
+            want = "a 64-bit integer" if kind == "Int" else WANTED[kind]
+            raise ValueError(f"{attr.python}: got {operator.index(value)}, want {want}") from None
+        raise TypeError(f"{attr.python}: got {value!r}, want {WANTED[kind]}") from None
 
 
 def signature(spec: OpSpec) -> inspect.Signature:

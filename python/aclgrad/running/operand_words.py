@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from aclgrad.reading.sources import SourcesError, numpy_name
 from aclgrad.spec import dtypes
+from aclgrad.spec.arguments import number_of_text
 from aclgrad.spec.definition import AttrDef, Definition
 from aclgrad.testing import npy
 from aclgrad.testing.user_data import unambiguous
@@ -97,13 +98,7 @@ def _attr_value(kind: str, text: str) -> Any:
             for part in text.strip("[]").split(",")
             if part.strip()
         ]
-    if kind == "Int":
-        return int(text, 0)
-    if kind == "Float":
-        return float(text)
-    if kind == "Bool":
-        return bool(["false", "0", "true", "1"].index(text.strip().lower()) // 2)
-    return text
+    return text if kind == "String" else number_of_text(kind, text)
 
 
 def choose_row(

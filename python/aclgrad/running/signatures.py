@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import inspect
-import operator
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -17,12 +16,12 @@ from aclgrad.errors import AclnnError
 from aclgrad.reading.sources import numpy_name
 from aclgrad.running.operand_words import OutputWord, Tensors
 from aclgrad.spec import dtypes
+from aclgrad.spec.arguments import WANTED, number
 from aclgrad.spec.definition import AttrDef, Definition, Param
 from aclgrad.spec.naming import snake_case
 
 _P = inspect.Parameter
 _TYPES: dict[str, Any] = {"Int": int, "Float": float, "Bool": bool, "String": str}
-_NOUNS = {"Int": "an integer", "Float": "a number", "Bool": "True or False", "String": "a str"}
 
 
 @dataclass(frozen=True)
@@ -159,7 +158,7 @@ def attribute(function: str, arg: str, attr: AttrDef, value: Any) -> Any:
     except (TypeError, ValueError, OverflowError):
         inner = kind.replace("List", "")
         plural = {"Int": "integers", "Float": "numbers", "Bool": "True and False"}
-        want = f"a sequence of {plural[inner]}" if kind.startswith("List") else _NOUNS[kind]
+        want = f"a sequence of {plural[inner]}" if kind.startswith("List") else WANTED[kind]
         raise TypeError(f"{function}: {arg}: got {value!r}, want {want}") from None
 
 
@@ -173,20 +172,6 @@ def _value(kind: str, value: Any) -> Any:
             raise TypeError
         return value
     return number(kind, value)
-
-
-def number(kind: str, value: Any) -> Any:
-    """An Int, Float or Bool from any Python or NumPy number."""
-    if kind == "Float":
-        if isinstance(value, (str, bytes)):
-            raise TypeError
-        return float(value)
-    if isinstance(value, np.bool_):
-        value = bool(value)
-    whole = operator.index(value)
-    if not -(2**63) <= whole < 2**63 or (kind == "Bool" and whole not in (0, 1)):
-        raise ValueError
-    return bool(whole) if kind == "Bool" else whole
 
 
 def outputs(function: str, arg: str, op: Definition, out: Any) -> list[OutputWord]:

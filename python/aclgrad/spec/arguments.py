@@ -4,10 +4,13 @@
 from __future__ import annotations
 
 import dataclasses
+import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
+
+import numpy as np
 
 from aclgrad.spec import naming
 from aclgrad.spec.call import AttrValue
@@ -46,6 +49,33 @@ class TypedFields:
                 raise TypeError(
                     f"{type(self).__name__}: {item.name}: got {value!r}, want {item.type}"
                 )
+
+
+WANTED = {"Int": "an integer", "Float": "a number", "Bool": "True or False", "String": "a str"}
+"""What a message calls values of a kind."""
+
+
+def number(kind: str, value: Any) -> AttrValue:
+    """An Int, Float or Bool from any Python or NumPy number, with nothing cut off. Raises TypeError
+    or OverflowError for what is no number, ValueError for one that the kind does not have.
+    """
+    if kind == "Float":
+        if isinstance(value, (str, bytes)):
+            raise TypeError
+        return float(value)
+    whole = operator.index(bool(value) if isinstance(value, np.bool_) else value)
+    if not -(2**63) <= whole < 2**63 or (kind == "Bool" and whole not in (0, 1)):
+        raise ValueError
+    return bool(whole) if kind == "Bool" else whole
+
+
+def number_of_text(kind: str, text: str) -> AttrValue:
+    """An Int, Float or Bool as words of a command line have it. Raises ValueError."""
+    if kind == "Int":
+        return int(text, 0)
+    if kind == "Float":
+        return float(text)
+    return bool(["false", "0", "true", "1"].index(text.strip().lower()) // 2)
 
 
 @dataclass(frozen=True)
@@ -87,6 +117,11 @@ class Attr:
     def python(self) -> str:
         """Name in the Python function."""
         return naming.snake(self.name)
+
+    @property
+    def kind(self) -> str:
+        """What a definition calls its type."""
+        return {"int64_t": "Int", "double": "Float", "bool": "Bool"}[self.c_type]
 
     @property
     def python_type(self) -> type:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from aclgrad.common.files import writing
 from aclgrad.functions import PLACEHOLDER, attr_value
+from aclgrad.spec.arguments import number_of_text
 from aclgrad.spec.call import AttrValue
 from aclgrad.spec.dtypes import DType
 from aclgrad.spec.op_spec import OpSpec
@@ -87,15 +88,8 @@ def parse_attrs(spec: OpSpec, words: Sequence[str]) -> dict[str, AttrValue]:
             )
         arg = known[name]
         try:
-            if arg.c_type == "bool":
-                values[arg.name] = {"true": True, "1": True, "false": False, "0": False}[
-                    text.lower()
-                ]
-            else:
-                values[arg.name] = attr_value(
-                    arg, float(text) if arg.c_type == "double" else int(text)
-                )
-        except (KeyError, ValueError):
+            values[arg.name] = attr_value(arg, number_of_text(arg.kind, text))
+        except ValueError:
             kind = {"bool": "true or false", "double": "a number"}.get(
                 arg.c_type, "a 64-bit integer"
             )
