@@ -32,6 +32,12 @@ class Simulated:
     def findings(self) -> tuple[Finding, ...]:
         return tuple(Finding(kind, severity=HINT) for kind in self.kinds)
 
+    def reset_stats(self) -> None:
+        pass
+
+    def stats(self) -> None:
+        """Nobody counts."""
+
 
 RESULT: NDArray[np.float32] = np.array([1.0, 1000.0, np.inf], np.float32)
 

@@ -41,15 +41,13 @@ from aclgrad.errors import AclnnError
 from aclgrad.findings.finding import finding_from_json
 from aclgrad.reading.auto_sync import Assumed, assume
 from aclgrad.reading.definition_rules import inference_place
-from aclgrad.reading.layout import locate
 from aclgrad.reading.sources import SourcesError, numpy_name
 from aclgrad.running import operator_call
 from aclgrad.running.isolation import CRASHED, SLOW, Answer, case_by_case, first_reason
 from aclgrad.runtime.device import Device
 from aclgrad.runtime.settings import Settings
 from aclgrad.spec.definition import Definition
-from aclgrad.spec.soc import family_of
-from aclgrad.testing.run import check_findings
+from aclgrad.testing.run import Checked, UnsetTiling, check_findings
 from aclgrad.testing.writers import writers_of
 
 Judge = Callable[[Definition, MadeCase, "operator_call.Outputs"], str]
@@ -74,6 +72,9 @@ _HOST_CRASH = re.compile(
 
 _FILLING = 0xFF
 """Each byte of device memory that nothing was written to (kPoisonByte of the simulator)."""
+
+_REFUSALS = (AclnnError, SourcesError, ValueError, KeyError, TypeError)
+"""What a call raises that does not take its inputs."""
 
 _HANGS_PER_LIMIT = 12
 """A hang that a case shows must be found within the time limit of all cases, also one whose loop
@@ -125,6 +126,45 @@ def run_cases(
     return outcomes
 
 
+@dataclass
+class MadeCall:
+    """A made case that is computed, and what its first run gave."""
+
+    device: Device
+    builder: operator_build.Builder
+    op: Definition
+    row: Sequence[str]
+    case: MadeCase
+    result: operator_call.Outputs | None = None
+    pieces: int | None = None  # copies of a core to the output; None when nobody counted
+
+    def compute(self) -> NDArray[Any]:
+        """Compute it. All results as one array, by which two runs are compared."""
+        case = self.case
+        got = operator_call.call(
+            self.device, self.builder, self.op, self.row, case.inputs, case.attrs, case.outputs
+        )
+        if self.result is None:
+            self.result = got
+            if self._counted:
+                self.pieces = _pieces(self.device, next(iter(got.outputs.values()), None))
+        return operator_call.flat(got)
+
+    @property
+    def _counted(self) -> bool:
+        return sum(array.size for param in self.case.inputs for array in param) >= _COUNTED
+
+    def checked(self, unset: UnsetTiling) -> Checked:
+        """What the checks say of it."""
+        self.device.keep_writers(self._counted)
+        try:
+            return check_findings(
+                self.device, self.op.type, self.compute, unset=unset, refusals=_REFUSALS
+            )
+        finally:
+            self.device.keep_writers(False)
+
+
 def _enough(outcome: MadeOutcome, until: str) -> bool:
     return (until == CLEAN and outcome.ran) or (until == TAKEN and outcome.taken)
 
@@ -135,7 +175,7 @@ def best(outcomes: Sequence[MadeOutcome]) -> MadeOutcome | None:
     return min(outcomes, key=lambda outcome: order.index(outcome.status), default=None)
 
 
-def _work(  # noqa: C901
+def _work(
     builder: operator_build.Builder,
     op: Definition,
     row: Sequence[str],
@@ -163,39 +203,21 @@ def _work(  # noqa: C901
         started = time.monotonic()
         answer: dict[str, Any] = {"label": case.label}
 
-        def call(case: MadeCase = case) -> operator_call.Outputs:
-            return operator_call.call(
-                device, builder, op, row, case.inputs, case.attrs, case.outputs
-            )
-
-        device.clear_findings()
-        device.reset_stats()
-        counted = sum(array.size for param in case.inputs for array in param) >= _COUNTED
-        device.keep_writers(counted)
-        try:
-            with unset.watch():
-                result = call()
-            status = CLEAN
-        except (AclnnError, SourcesError, ValueError, KeyError, TypeError) as error:
-            answer["message"] = str(error)
-            status = REFUSED
-            if crash := _HOST_CRASH.search(answer["message"]):
-                answer["message"] = crash.group(1)
-                status = CRASHED
-        if counted and status == CLEAN:
-            answer["pieces"] = _pieces(device, next(iter(result.outputs.values()), None))
-        device.keep_writers(False)
-        stats = device.stats()
-        answer["launched"] = status != CLEAN or stats is None or stats.launches > 0
-        found = unset.judge(
-            device.findings(),
-            operator_call.flat(result) if status == CLEAN else None,
-            lambda call=call: operator_call.flat(call()),  # type: ignore[misc]
-        )
-        if guessed and status == CLEAN and (names := _untouched(result.outputs)):
-            found += _places_of(device, call, names, len(result.outputs), partial)
+        call = MadeCall(device, builder, op, row, case)
+        checked = call.checked(unset)
+        status, found = CLEAN, checked.findings
+        if checked.result is None:
+            crash = _HOST_CRASH.search(checked.error)
+            status = CRASHED if crash else REFUSED
+            answer["message"] = crash[1] if crash else checked.error
+        elif call.pieces is not None:
+            answer["pieces"] = call.pieces
+        answer["launched"] = status != CLEAN or checked.launched
+        outputs = call.result.outputs if call.result else {}
+        if guessed and status == CLEAN and (names := _untouched(outputs)):
+            found += _places_of(device, call.compute, names, len(outputs), partial)
         if seeds and status == CLEAN and not findings.errors_of(found):
-            late = check_findings(device, op.type, lambda: operator_call.flat(call()), seeds)
+            late = check_findings(device, op.type, call.compute, seeds)
             known = {item.key for item in found}
             found += tuple(item for item in late.findings if item.key not in known)
         errors = findings.errors_of(found)
@@ -203,8 +225,8 @@ def _work(  # noqa: C901
             found = with_definition(found, device, builder, op, row, case.inputs, case.attrs)
         answer["status"] = FAULTY if errors else status
         answer["found"] = [dataclasses.asdict(item) for item in found]
-        if judge and status == CLEAN:
-            answer["verdict"] = judge(op, case, result)
+        if judge and call.result and status == CLEAN:
+            answer["verdict"] = judge(op, case, call.result)
         answer["seconds"] = round(time.monotonic() - started, 2)
         yield answer
         # The stream is useless after an error of a running kernel.
@@ -372,11 +394,7 @@ def check(
 ) -> GeneratedCheck:
     """Build an operator for some dtypes of its first input and run generated cases."""
     assumed = assume(word, soc, autosync)
-    builder = operator_build.Builder(locate(word), family_of(soc), jobs=jobs)
-    described = builder.build_host()
-    op = operator_call.pick(
-        operator_build.runnable(described, builder.sources, builder.soc), builder.sources
-    )
+    builder, described, op = operator_call.located(word, soc, jobs)
     rows, left_dtypes = _rows(op, builder.combinations(op), dtype)
     builder.build_kernels(op, rows, described)
     builder.build_api([op])

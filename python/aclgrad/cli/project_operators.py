@@ -289,17 +289,10 @@ class Project:
 
 def _golden(word: str, soc: str) -> GoldenFile:
     """The golden of the operator that a path names; none is an error before anything runs."""
-    from aclgrad.building import operator_build
     from aclgrad.cases import golden_file
-    from aclgrad.reading import layout
     from aclgrad.running import operator_call
-    from aclgrad.spec.soc import family_of
 
-    builder = operator_build.Builder(layout.locate(word), family_of(soc))
-    described = builder.build_host()
-    op = operator_call.pick(
-        operator_build.runnable(described, builder.sources, builder.soc), builder.sources
-    )
+    builder, _, op = operator_call.located(word, soc)
     return golden_file.need(op, builder.sources, word)
 
 

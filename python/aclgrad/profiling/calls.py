@@ -154,7 +154,7 @@ def sources_inputs(path: str, words: Sequence[str], dtype: DType, soc: str) -> l
     from aclgrad.testing.user_data import parse_shape
 
     if len(words) == 1 and kernel_file.find(path) is None:
-        op = operator_call.describe(path, soc)
+        op = operator_call.located(path, soc)[2]
         words = list(words) * sum(item.kind != "optional" for item in op.inputs)
     found: list[Tensors] = []
     for word in words:

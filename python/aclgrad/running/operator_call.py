@@ -39,7 +39,7 @@ from aclgrad.runtime.device import Device
 from aclgrad.runtime.host_functions import HostTensor, infer_shape
 from aclgrad.runtime.memory import Buffer, Tensor
 from aclgrad.spec import dtypes
-from aclgrad.spec.definition import Definition
+from aclgrad.spec.definition import Definition, Registered
 from aclgrad.spec.naming import snake_case
 from aclgrad.spec.soc import chosen, family_of
 
@@ -59,7 +59,7 @@ def flat(result: Outputs) -> Array:
     arrays = [np.ascontiguousarray(array).reshape(-1) for array in result.outputs.values()]
     if len({array.dtype for array in arrays}) == 1:
         return np.concatenate(arrays)
-    return np.concatenate([array.view(np.uint8) for array in arrays])
+    return np.concatenate([np.empty(0, np.uint8), *(array.view(np.uint8) for array in arrays)])
 
 
 def by_severity(found: Sequence[Finding]) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
@@ -114,12 +114,14 @@ def pick(ops: Sequence[Definition], sources: Sources) -> Definition:
     return main
 
 
-def describe(word: str, soc: str) -> Definition:
-    """The definition of the operator that a path names: inputs, outputs, attributes."""
-    builder = operator_build.Builder(locate(word), family_of(soc))
-    return pick(
-        operator_build.runnable(builder.build_host(), builder.sources, builder.soc), builder.sources
-    )
+def located(
+    word: str, soc: str, jobs: int = 0
+) -> tuple[operator_build.Builder, Registered, Definition]:
+    """What builds the operator that a path names, what its op_host registers, its definition."""
+    builder = operator_build.Builder(locate(word), family_of(soc), jobs=jobs)
+    described = builder.build_host()
+    ops = operator_build.runnable(described, builder.sources, builder.soc)
+    return builder, described, pick(ops, builder.sources)
 
 
 def run(
@@ -134,9 +136,7 @@ def run(
 ) -> Outputs:
     """Build what the inputs' dtypes need and compute the outputs on the simulator."""
     name = chosen(soc)
-    builder = operator_build.Builder(locate(word), family_of(name), jobs=jobs)
-    described = builder.build_host()
-    op = pick(operator_build.runnable(described, builder.sources, builder.soc), builder.sources)
+    builder, described, op = located(word, name, jobs)
     given = [*inputs, *([[]] * (len(op.inputs) - len(inputs)))]
     _check_inputs(op, inputs, given)
     attrs = parse_attrs(op, attr_words)

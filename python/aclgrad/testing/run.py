@@ -75,15 +75,25 @@ class Outcome:
         return Run(self.case.name, repro, found, self.launched)
 
 
+Refusals = tuple[type[Exception], ...]
+"""What a computation raises that ends without a result."""
+
+
 @dataclass(frozen=True)
 class Checked:
     """A computation and what the checks say about it. ``result`` is None when it failed with
-    ``error``.
+    ``error``; ``stats`` are of its first run, None when nobody counted.
     """
 
     result: NDArray[Any] | None
     error: str
     findings: tuple[Finding, ...]
+    stats: LaunchStats | None = None
+
+    @property
+    def launched(self) -> bool:
+        """Whether a kernel ran, as far as anybody knows."""
+        return self.stats is None or self.stats.launches > 0
 
 
 UNSET = "tiling-unset"
@@ -154,10 +164,12 @@ class UnsetTiling:
             for item in named
         )
 
-    def attempt(self, compute: Callable[[], NDArray[Any]]) -> Checked:
+    def attempt(
+        self, compute: Callable[[], NDArray[Any]], refusals: Refusals = (AclnnError,)
+    ) -> Checked:
         """Run ``compute``, and again where that may show something."""
         with self.watch():
-            checked = _attempt(self._device, compute)
+            checked = _attempt(self._device, compute, refusals)
         found = self.judge(checked.findings, checked.result, compute)
         return dataclasses.replace(checked, findings=found)
 
@@ -188,6 +200,7 @@ def check_findings(
     compute: Callable[[], NDArray[Any]],
     chaos: Sequence[int] = (),
     unset: UnsetTiling | None = None,
+    refusals: Refusals = (AclnnError,),
 ) -> Checked:
     """Run ``compute``, and again for each chaos seed: the result has to be the same bit for bit.
     What the order of floating-point sums of several cores may change is a hint. ``unset`` is what
@@ -195,7 +208,8 @@ def check_findings(
 
     Where a finding has failed the launch, the results that chaos leads to are those without checks.
     """
-    checked = unset.attempt(compute) if unset else _attempt(device, compute)
+    device.reset_stats()
+    checked = unset.attempt(compute, refusals) if unset else _attempt(device, compute, refusals)
     if not chaos:
         return checked
     found = list(checked.findings)
@@ -225,15 +239,19 @@ def check_findings(
     finally:
         for name, value in options.items():
             device.set_option(name, value)
-    return Checked(checked.result, checked.error, tuple(found))
+    return dataclasses.replace(checked, findings=tuple(found))
 
 
-def _attempt(device: Device, compute: Callable[[], NDArray[Any]]) -> Checked:
+def _attempt(
+    device: Device, compute: Callable[[], NDArray[Any]], refusals: Refusals = (AclnnError,)
+) -> Checked:
     device.clear_findings()
+    result, error = None, ""
     try:
-        return Checked(compute(), "", device.findings())
-    except AclnnError as error:
-        return Checked(None, str(error), device.findings())
+        result = compute()
+    except refusals as raised:
+        error = str(raised)
+    return Checked(result, error, device.findings(), device.stats())
 
 
 _ROUNDINGS = 256
@@ -419,20 +437,9 @@ def _run_call(
     device: Device, call: CaseCall, chaos: Sequence[int], unset: UnsetTiling | None
 ) -> Outcome:
     start = time.perf_counter()
-    device.reset_stats()
-    first: LaunchStats | None = None
-
-    def compute() -> NDArray[Any]:
-        nonlocal first
-        result = call.compute()
-        first = first or device.stats()
-        return result
-
-    checked = check_findings(device, call.op, compute, chaos, unset)
-    found = call.explained(checked.findings)
+    checked = check_findings(device, call.op, call.compute, chaos, unset)
+    found, stats = call.explained(checked.findings), checked.stats
     errors = [finding for finding in found if finding.severity == ERROR]
-    stats = first or device.stats()
-    launched = stats is None or stats.launches > 0
     if checked.result is None:
         message, refused = call.failure(checked.error, errors)
         seconds = time.perf_counter() - start
@@ -442,7 +449,7 @@ def _run_call(
             message,
             seconds,
             findings=found,
-            launched=launched,
+            launched=checked.launched,
             refused=refused,
         )
     judged = call.judge()
@@ -456,7 +463,7 @@ def _run_call(
         0 if stats is None else stats.gm_read_bytes + stats.gm_write_bytes,
         sum(call.floor()),
         found,
-        launched,
+        checked.launched,
         judged.picture,
     )
 
