@@ -32,6 +32,7 @@
 extern "C" __attribute__((weak, used, visibility("default"))) void aclsimCubeCode() {}
 #endif
 #define __gm__
+#define __kfc_workspace__
 #define __ubuf__
 #define __cbuf__
 #define __ca__

@@ -511,7 +511,8 @@ def test_vector_cores_may_call(toolkit: Path, half: str) -> None:
     head = HEAD.partition("\n")[2]
     use = (
         "using Gm = MatmulType<TPosition::GM, CubeFormat::ND, half>;\n"
-        'extern "C" __global__ __aicore__ void k(GM_ADDR) { Matmul<Gm, Gm, Gm> object; }\n'
+        'extern "C" __global__ __aicore__ void k(__kfc_workspace__ GM_ADDR) {\n'
+        "  Matmul<Gm, Gm, Gm> object;\n}\n"
     )
     assert compiler_says(toolkit, head + use, half) == ""
     assert compiler_says(toolkit, head + "inline void Unused() {}\n", half) == ""
