@@ -399,6 +399,14 @@ def _calls_functions_itself(name: str) -> bool:
     )
 
 
+def _made_of_out(op: Any, owned: dict[str, None]) -> bool:
+    """Whether PyTorch itself makes an operator of its form with ``out``, which torch_npu has."""
+    has = torch._C._dispatch_has_kernel_for_dispatch_key
+    return f"{op._schema.name}.out" in owned and has(
+        op._name, "CompositeExplicitAutogradNonFunctional"
+    )
+
+
 def _long_indices(bound: dict[str, Any]) -> dict[str, Any]:
     """Widen the arguments that count something."""
     names = ("index", "indices", "target", "offsets")
@@ -431,6 +439,8 @@ def register() -> None:
         if op is None or untouched(op):
             continue
         own = name in owned
+        if not own and foreign_packages() and _made_of_out(op, owned):
+            continue
         if space != "aten" and by_hand.find(name) is None:
             if own and _synchronous() and name.removesuffix(".default") not in missing.COMPLETE:
                 _operators.append(Missing(op, own, name in composite))

@@ -275,9 +275,7 @@ def _project(root: Path, wanted: Kind | None = None) -> Layout | None:
         and not _OTHER_PARTS & set(file.relative_to(host).parts[:-1])
     ]
     texts = {file: code(file) for file in files}
-    api = tuple(
-        file for file in _sources_in(root / "op_api", host / "op_api") if _is_api(code(file))
-    )
+    api = _api_of(root / "op_api", host / "op_api")
     api += tuple(file for file in files if _is_api(texts[file]))
     files = [file for file in files if file not in api and not _foreign(texts[file])]
     kernels = _kernels(root / "op_kernel")
@@ -355,6 +353,17 @@ def _kernels_of(
 
 def _is_api(text: str) -> bool:
     return bool(re.search(r"\b(?:L2_DFX_PHASE_1|OP_TYPE_REGISTER|CommonOpExecutorRun)\s*\(", text))
+
+
+def _api_of(*folders: Path) -> tuple[Path, ...]:
+    """The sources of op_api that make aclnn functions, also by a macro of a header beside them."""
+    headers = [
+        file.name for folder in folders for file in folder.rglob("*.h") if _is_api(code(file))
+    ]
+    macros = re.compile("|".join(rf'#include "{re.escape(name)}"' for name in headers) or "(?!)")
+    return tuple(
+        file for file in _sources_in(*folders) if _is_api(text := code(file)) or macros.search(text)
+    )
 
 
 def _foreign(text: str) -> bool:

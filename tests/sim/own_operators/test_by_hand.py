@@ -94,6 +94,15 @@ def test_a_tensor_before_a_number(tmp_path: Path) -> None:
         assert others == []
 
 
+def test_a_macro_of_a_header_beside_them() -> None:
+    """Sources whose functions a macro defines belong to op_api as well."""
+    root = Path(__file__).resolve().parents[2] / "examples" / "torch_operators"
+    assert {file.name for file in locate(root).api} == {
+        *("elementwise.cpp", "graph.cpp", "lists.cpp"),
+        *("losses.cpp", "matrices.cpp", "reductions.cpp"),
+    }
+
+
 def test_it_runs(arrays: tuple[np.ndarray, np.ndarray]) -> None:
     """float16, which no kernel knows, goes through its Cast; a neighbour's level-0 function and one
     of the simulator double the offset; its check answers with its own code.

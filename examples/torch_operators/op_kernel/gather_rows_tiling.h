@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the host tells the gather_rows kernel.
+#ifndef GATHER_ROWS_TILING_H
+#define GATHER_ROWS_TILING_H
+
+#include <cstdint>
+
+struct GatherRowsTilingData {
+  int64_t tableRows;
+  int64_t columns;
+  int64_t indices;
+  int64_t indicesPerCore;  // of each core but the last
+};
+
+#endif  // GATHER_ROWS_TILING_H
