@@ -26,6 +26,7 @@ aclgrad_soc(${_ascendc_soc} _ascendc)
 if(NOT TARGET host_intf_pub)
   add_library(host_intf_pub INTERFACE)
   target_link_libraries(host_intf_pub INTERFACE aclgrad::register aclgrad::ascendcl)
+  target_link_directories(host_intf_pub INTERFACE "${_ascendc_toolkit}/lib64")
   target_compile_features(host_intf_pub INTERFACE cxx_std_17)
 endif()
 
@@ -62,6 +63,8 @@ function(ascendc_library target)
                         ASCENDC_FOLDER "${folder}" POSITION_INDEPENDENT_CODE ON)
   target_include_directories(${target} INTERFACE "${folder}/include" "${folder}/include/${target}")
   target_link_libraries(${target} PUBLIC aclgrad::ascendcl)
+  # Who links it names further libraries of the toolkit, as with CANN.
+  target_link_directories(${target} INTERFACE "${_ascendc_toolkit}/lib64")
   # The call is deferred, so that properties count that are set on the target after this.
   cmake_language(EVAL CODE "cmake_language(DEFER CALL _ascendc_compile [[${target}]])")
 endfunction()
