@@ -53,6 +53,8 @@ _NOT_FOUND = re.compile(
     r"|(can not cast format when output is input)"
     # torch_npu looks for one of several functions here, and takes the others for an old CANN.
     r"|(?:Get )?(aclnn\w+)? ?.*(?i:please (?:upgrade cann|update cann version))"
+    # An operator that torch_npu's kernel calls says so itself.
+    r"|no installed package has (\w+)"
 )
 """How torch_npu says that there is no aclnn function or no operator type."""
 
@@ -202,7 +204,7 @@ class Operator:
                 found = _NOT_FOUND.search(str(error))
                 if found is None:
                     raise
-                what = found[1] or found[2] or found[4] or "its functions"
+                what = found[1] or found[2] or found[4] or found[5] or "its functions"
                 self._missing[dtype] = f"no installed package has {what}"
                 return None, self._missing[dtype]
             finally:

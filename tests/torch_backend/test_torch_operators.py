@@ -137,6 +137,8 @@ CASES = {
     "linear": both_ways(F.linear, a, numbers(9, 70), numbers(9)),
     "addmm": of(lambda x, y, z: torch.addmm(x, y, z, beta=0.5, alpha=2), numbers(130), a, n),
     "baddbmm": of(lambda x, y, z: torch.baddbmm(x, y, z), numbers(2, 33, 19), m, k),
+    # torch_npu wants a kernel of attention, which is not there, so PyTorch takes it apart.
+    "attention": both_ways(F.scaled_dot_product_attention, *(numbers(2, 3, 16, 8) for _ in "qkv")),
     "embedding": both_ways(lambda i, w: F.embedding(i, w, padding_idx=3), tokens, numbers(11, 40)),
     "embedding bf16": both_ways(F.embedding, tokens, numbers(11, 40), dtype=torch.bfloat16),
     "one_hot": of(lambda i: F.one_hot(i, 11), tokens),
