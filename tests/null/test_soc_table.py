@@ -37,7 +37,24 @@ def test_row_has_sizes_and_alignments() -> None:
     assert ".coupled = false" in row
     assert row.endswith(
         ".spaces = {{{0, 1}, {196352, 32}, {524288, 32}, {65536, 512}, {65536, 512},"
-        " {131072, 64}, {1024, 64}, {2048, 64}}}},"
+        " {131072, 64}, {1024, 64}, {2048, 64}, {0, 32}, {0, 32}}}},"
     )
     (row,) = [row for row in soc_table.table(DATA).splitlines() if '"Ascend910A"' in row]
-    assert ".coupled = true" in row and row.endswith("{262144, 64}, {0, 64}, {0, 64}}}},")
+    assert ".coupled = true" in row
+    assert row.endswith("{262144, 64}, {0, 64}, {0, 64}, {0, 32}, {0, 32}}}},")
+
+
+def test_ways_of_the_matrix_unit() -> None:
+    """A bit for each memory that copies reach, in the row of the one that they come from."""
+    names = ["GM", *soc_table.SPACES]
+    for arch, row in DATA["archs"].items():
+        found = re.search(r"\.ways = \{(.*?)\}", soc_table.matrix(row))
+        assert found, arch
+        masks = list(map(int, found[1].split(",")))
+        ways = {
+            f"{source} {names[i]}"
+            for source, mask in zip(names, masks, strict=True)
+            for i in range(len(names))
+            if mask >> i & 1
+        }
+        assert ways == set(row["matrix"]["ways"]), arch

@@ -18,7 +18,7 @@
 #endif
 #ifndef ACLSIM_CORE_SPACE
 // Launches of cube code are other functions than those of vector code: a program may have both.
-#if defined(__DAV_C220_CUBE__) || defined(__DAV_CUBE__)
+#if defined(__DAV_C220_CUBE__) || defined(__DAV_C310_CUBE__) || defined(__DAV_CUBE__)
 #define ACLSIM_CORE_SPACE of_cube
 #define ACLSIM_TELL_CORE() aclsimNextIsCube()
 #else

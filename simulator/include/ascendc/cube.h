@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The matrix unit of a split chip: into L1, L0A, L0B, BT and FB, Mmad, and out of L0C. Struct fields, their order and their defaults are
+// The matrix unit: into L1, L0A, L0B, BT and FB, Mmad, and out of L0C. Struct fields, their order and their defaults are
 // CANN's; src/device/cube_*.cpp has what they do and what they must keep to.
 #pragma once
 
@@ -16,10 +16,51 @@ enum QuantMode_t {
   VQF322B8_PRE,
   REQ8,
   VREQ8,
+#if __NPU_ARCH__ == 3510
+  QF322F16_PRE,
+  VQF322F16_PRE,
+  QF322BF16_PRE,
+  VQF322BF16_PRE,
+  QF322F32_PRE,
+  VQF322F32_PRE,
+  QF322FP8_PRE,
+  VQF322FP8_PRE,
+  QF322HIF8_PRE,
+  VQF322HIF8_PRE,
+  QF322HIF8_PRE_HYBRID,
+  VQF322HIF8_PRE_HYBRID,
+  QS322BF16_PRE,
+  VQS322BF16_PRE,
+#endif
 };
+
+// Operands of products of MX formats, in L0A and L0B, have types of their own beside those in L1.
+struct mx_fp8_e4m3_t {
+  uint8_t bits;
+};
+struct mx_fp8_e5m2_t {
+  uint8_t bits;
+};
+namespace aclsim {
+template <>
+struct DTypeOf<mx_fp8_e4m3_t> {
+  static constexpr DType value = DType::kE4m3;
+};
+template <>
+struct DTypeOf<mx_fp8_e5m2_t> {
+  static constexpr DType value = DType::kE5m2;
+};
+}  // namespace aclsim
+
+#if __NPU_ARCH__ == 2002 || __NPU_ARCH__ == 1001
+// The launch finds it in the library of a kernel that uses the matrix unit of a coupled core.
+extern "C" inline __attribute__((visibility("default"))) void aclsimMatrixCode() {}
+#endif
 
 namespace AscendC {
 
+using ::mx_fp8_e4m3_t;
+using ::mx_fp8_e5m2_t;
 using ::QuantMode_t;
 
 // --- parameters -----------------------------------------------------------------------------------------------------------
@@ -65,6 +106,57 @@ struct LoadData2DParams {
   uint32_t addrMode = 0;
 };
 using LoadData2dParams = LoadData2DParams;
+
+#if __NPU_ARCH__ == 3510
+struct Dn2NzParams {
+  uint32_t dnNum = 0;
+  uint32_t nValue = 0;
+  uint32_t dValue = 0;
+  uint64_t srcDnMatrixStride = 0;
+  uint64_t srcDValue = 0;
+  uint32_t dstNzC0Stride = 0;
+  uint32_t dstNzNStride = 0;
+  uint32_t dstNzMatrixStride = 0;
+};
+struct LoadData2DParamsV2 {
+  LoadData2DParamsV2() = default;
+  LoadData2DParamsV2(uint32_t mStart, uint32_t kStart, uint32_t mSteps, uint32_t kSteps,
+                     int32_t stride, uint32_t toStride, bool transpose, uint8_t sidIn)
+      : mStartPosition(mStart),
+        kStartPosition(kStart),
+        mStep(mSteps),
+        kStep(kSteps),
+        srcStride(stride),
+        dstStride(toStride),
+        ifTranspose(transpose),
+        sid(sidIn) {}
+  uint32_t mStartPosition = 0;
+  uint32_t kStartPosition = 0;
+  uint32_t mStep = 0;
+  uint32_t kStep = 0;
+  int32_t srcStride = 0;
+  uint32_t dstStride = 0;
+  bool ifTranspose = false;
+  uint8_t sid = 0;
+};
+struct LoadData2DMxParams {
+  LoadData2DMxParams() = default;
+  LoadData2DMxParams(uint32_t xStart, uint32_t yStart, uint32_t xSteps, uint32_t ySteps,
+                     uint32_t stride, uint32_t toStride)
+      : xStartPosition(xStart),
+        yStartPosition(yStart),
+        xStep(xSteps),
+        yStep(ySteps),
+        srcStride(stride),
+        dstStride(toStride) {}
+  uint32_t xStartPosition = 0;
+  uint32_t yStartPosition = 0;
+  uint32_t xStep = 0;
+  uint32_t yStep = 0;
+  uint32_t srcStride = 0;
+  uint32_t dstStride = 0;
+};
+#endif
 
 struct LoadData2dTransposeParams {
   LoadData2dTransposeParams() = default;
@@ -220,6 +312,9 @@ struct MmadParams {
   bool kDirectionAlign = false;
   bool cmatrixSource = false;
   bool cmatrixInitVal = true;
+#if __NPU_ARCH__ == 3510
+  bool disableGemv = false;
+#endif
 };
 
 enum class HF32Mode : uint8_t { DISABLE = 0, ENABLE = 1 };
@@ -228,6 +323,9 @@ enum class HF32TransMode : uint8_t { NEAREST_EVEN = 0, NEAREST_ZERO = 1 };
 enum class CO2Layout : uint8_t { NZ = 0, ROW_MAJOR, COLUMN_MAJOR };
 struct FixpipeConfig {
   CO2Layout format;
+#if __NPU_ARCH__ == 3510
+  bool isToUB = false;
+#endif
 };
 constexpr FixpipeConfig CFG_NZ = {CO2Layout::NZ};
 constexpr FixpipeConfig CFG_ROW_MAJOR = {CO2Layout::ROW_MAJOR};
@@ -263,6 +361,49 @@ struct FixpipeParamsV220 {
   bool isChannelSplit = false;
 };
 
+#if __NPU_ARCH__ == 3510
+struct Nz2NdParams {
+  uint32_t ndNum = 1;
+  uint32_t srcNdStride = 0;
+  uint32_t dstNdStride = 0;
+};
+struct Nz2DnParams {
+  uint32_t dnNum = 1;
+  uint32_t srcNzMatrixStride = 0;
+  uint32_t dstDnMatrixStride = 0;
+  uint32_t srcNzC0Stride = 0;
+};
+template <CO2Layout format>
+struct TransformParams {
+  using PARAMS = uint8_t;
+};
+template <>
+struct TransformParams<CO2Layout::ROW_MAJOR> {
+  using PARAMS = Nz2NdParams;
+};
+template <>
+struct TransformParams<CO2Layout::COLUMN_MAJOR> {
+  using PARAMS = Nz2DnParams;
+};
+template <CO2Layout format = CO2Layout::ROW_MAJOR>
+struct FixpipeParamsArch3510 {
+  FixpipeParamsArch3510() = default;
+  FixpipeParamsArch3510(uint32_t nIn, uint32_t mIn, uint32_t srcStrideIn, uint32_t dstStrideIn)
+      : nSize(nIn), mSize(mIn), srcStride(srcStrideIn), dstStride(dstStrideIn) {}
+  uint32_t nSize = 0;
+  uint32_t mSize = 0;
+  uint32_t srcStride = 0;
+  uint32_t dstStride = 0;
+  QuantMode_t quantPre = QuantMode_t::NoQuant;
+  uint64_t deqScalar = 0;
+  bool reluEn = false;
+  uint8_t unitFlag = 0;
+  typename TransformParams<format>::PARAMS params{};
+  uint8_t dualDstCtl = 0;
+  bool subBlockId = false;
+  bool isChannelSplit = false;
+};
+#else
 // The older form: bursts of columns, with gaps for strides.
 struct QuantParams {
   QuantParams() = default;
@@ -295,6 +436,7 @@ struct FixpipeParams {
   Nz2NdParams nz2ndParams;
   uint8_t unitFlag = 0;
 };
+#endif
 
 struct DataCopyCO12DstParams {
   DataCopyCO12DstParams() = default;
@@ -324,22 +466,53 @@ struct DataCopyCO12DstParams {
 
 namespace detail {
 
+#ifdef __NPU_ARCH__
+constexpr int kArch = __NPU_ARCH__;
+#else
+constexpr int kArch = 0;
+#endif
 // Calls of another architecture's matrix unit do not compile.
-#if __NPU_ARCH__ == 2201
+#if __NPU_ARCH__ == 2201 || __NPU_ARCH__ == 3510
 template <typename...>
 constexpr bool kHasCube = true;
+inline void UseMatrix() {}
+#elif __NPU_ARCH__ == 2002 || __NPU_ARCH__ == 1001
+template <typename...>
+constexpr bool kHasCube = true;
+inline void UseMatrix() { __asm__ volatile("" : : "r"(&aclsimMatrixCode)); }
 #else
 template <typename...>
 constexpr bool kHasCube = false;
+inline void UseMatrix() {}
 #endif
-#define ACLSIM_CUBE(Name, ...)                                                                  \
-  static_assert(detail::kHasCube<__VA_ARGS__>,                                                  \
-                "matrix units: " Name                                                           \
-                " is simulated for architecture 2201 (Atlas A2 and A3) only; docs/simulator.md" \
-                " says what is")
+template <typename... T>
+constexpr bool kDropped = detail::kArch == 3510 && (std::is_same_v<T, int4b_t> || ...);
+#define ACLSIM_CUBE(Name, ...)                                                                    \
+  static_assert(detail::kHasCube<__VA_ARGS__>,                                                    \
+                "matrix units: " Name                                                             \
+                " is simulated for architectures 2201, 3510, 2002 and 1001 (Atlas A2 and A3, "    \
+                "950, 310P, 910) only; docs/simulator.md says what is");                          \
+  static_assert(!detail::kDropped<__VA_ARGS__>,                                                   \
+                Name " of int4b_t does not exist on architecture 3510: cast it to int8_t first"); \
+  detail::UseMatrix()
+// What 2201 alone has, or what is simulated for it alone.
+#define ACLSIM_OF_2201(Name, ...)                                              \
+  static_assert(detail::kHasCube<__VA_ARGS__> && detail::kArch == 2201,        \
+                "matrix units: " Name                                          \
+                " is simulated for architecture 2201 (Atlas A2 and A3) only; " \
+                "docs/simulator.md says what is")
 
+template <typename...>
+constexpr bool kOf3510 = detail::kArch == 3510;
 template <typename T>
-constexpr uint8_t kBits = std::is_same_v<T, int4b_t> ? 4 : 8 * sizeof(T);
+constexpr bool kNibbles = std::is_same_v<T, int4b_t> || std::is_same_v<T, fp4x2_e2m1_t> ||
+                          std::is_same_v<T, fp4x2_e1m2_t>;
+template <typename T>
+constexpr uint8_t kBits = kNibbles<T> ? 4 : 8 * sizeof(T);
+// Operands that carry scales.
+template <typename T>
+constexpr bool kScaled = std::is_same_v<T, mx_fp8_e4m3_t> || std::is_same_v<T, mx_fp8_e5m2_t> ||
+                         std::is_same_v<T, fp4x2_e2m1_t> || std::is_same_v<T, fp4x2_e1m2_t>;
 
 inline aclsim::Load2dCtl CtlOf(const LoadData2DParams& p, uint8_t bits) {
   aclsim::Load2dCtl ctl;
@@ -383,6 +556,9 @@ inline aclsim::MmadCtl CtlOf(const MmadParams& p, uint8_t bits) {
   ctl.fromTable = p.cmatrixSource;
   ctl.fromZero = p.cmatrixInitVal && !p.isBias;
   ctl.bits = bits;
+#if __NPU_ARCH__ == 3510
+  ctl.noVector = p.disableGemv;
+#endif
   return ctl;
 }
 inline aclsim::FixpipeCtl CtlOf(const FixpipeParamsV220& p, CO2Layout layout, aclsim::DType src,
@@ -405,6 +581,40 @@ inline aclsim::FixpipeCtl CtlOf(const FixpipeParamsV220& p, CO2Layout layout, ac
   ctl.dst = dst;
   return ctl;
 }
+#if __NPU_ARCH__ == 3510
+template <CO2Layout layout>
+aclsim::FixpipeCtl CtlOf(const FixpipeParamsArch3510<layout>& p, aclsim::DType src,
+                         aclsim::DType dst, uint32_t dstBytes) {
+  constexpr uint32_t kColumns = 16;
+  aclsim::FixpipeCtl ctl;
+  ctl.n = p.nSize;
+  ctl.m = p.mSize;
+  ctl.srcStride = p.srcStride;
+  ctl.dstStride = p.dstStride;
+  ctl.dstUnit = dstBytes;
+  ctl.quant = static_cast<aclsim::Quant>(p.quantPre);
+  ctl.scalar = p.deqScalar;
+  ctl.srcNdUnit = kColumns;
+  if constexpr (layout == CO2Layout::ROW_MAJOR) {
+    ctl.toNd = true;
+    ctl.ndNum = p.params.ndNum;
+    ctl.srcNdStride = p.params.srcNdStride;
+    ctl.dstNdStride = p.params.dstNdStride;
+  } else if constexpr (layout == CO2Layout::COLUMN_MAJOR) {
+    ctl.toDn = true;
+    ctl.ndNum = p.params.dnNum;
+    ctl.srcNdStride = p.params.srcNzMatrixStride;
+    ctl.dstNdStride = p.params.dstDnMatrixStride;
+    ctl.srcRow = p.params.srcNzC0Stride;
+  }
+  ctl.relu = p.reluEn ? 1 : 0;
+  ctl.unitFlag = p.unitFlag;
+  ctl.channelSplit = p.isChannelSplit;
+  ctl.src = src;
+  ctl.dst = dst;
+  return ctl;
+}
+#else
 template <typename T>
 aclsim::FixpipeCtl CtlOf(const FixpipeParams<T>& p, aclsim::DType src, aclsim::DType dst,
                          uint32_t dstBytes) {
@@ -428,6 +638,7 @@ aclsim::FixpipeCtl CtlOf(const FixpipeParams<T>& p, aclsim::DType src, aclsim::D
   ctl.dst = dst;
   return ctl;
 }
+#endif
 inline aclsim::FixpipeCtl CtlOf(const DataCopyCO12DstParams& p, aclsim::DType src,
                                 aclsim::DType dst) {
   aclsim::FixpipeCtl ctl;
@@ -458,6 +669,18 @@ void DataCopy(const LocalTensor<T>& dst, const GlobalTensor<T>& src, const Nd2Nz
                      p.dstNzNStride, p.dstNzMatrixStride});
   ACLSIM_KEEP_FRAME();
 }
+#if __NPU_ARCH__ == 3510
+// Of a matrix whose columns lie one behind the other.
+template <typename T>
+void DataCopy(const LocalTensor<T>& dst, const GlobalTensor<T>& src, const Dn2NzParams& p) {
+  ACLSIM_CUBE("DataCopy of DN to NZ", T);
+  aclsim::Nd2NzCtl ctl = {p.dnNum,     p.nValue,        p.dValue,       p.srcDnMatrixStride,
+                          p.srcDValue, p.dstNzC0Stride, p.dstNzNStride, p.dstNzMatrixStride};
+  ctl.fromColumns = true;
+  aclsim::CubeNd2Nz(dst, src.GetPhyAddr(), ctl);
+  ACLSIM_KEEP_FRAME();
+}
+#endif
 // Into the bias table, where half becomes float.
 template <typename T, typename U, typename = std::enable_if_t<!std::is_same_v<T, U>>>
 void DataCopy(const LocalTensor<T>& dst, const LocalTensor<U>& src, const DataCopyParams& p) {
@@ -468,7 +691,7 @@ void DataCopy(const LocalTensor<T>& dst, const LocalTensor<U>& src, const DataCo
 template <typename T, typename U, typename = std::enable_if_t<!std::is_same_v<T, U>>>
 void DataCopy(const LocalTensor<T>& dst, const LocalTensor<U>& src, const uint32_t count) {
   ACLSIM_CUBE("DataCopy with another type", T);
-  constexpr uint32_t kUnit = 64;
+  constexpr uint32_t kUnit = detail::kArch == 3510 ? 32 : 64;
   aclsim::CubeCopyToTable(dst, src, 1, (count * sizeof(U) + kUnit - 1) / kUnit, 0, 0);
   ACLSIM_KEEP_FRAME();
 }
@@ -486,6 +709,39 @@ void LoadData(const LocalTensor<T>& dst, const GlobalTensor<T>& src, const LoadD
   aclsim::CubeLoad2dGm(dst, src.GetPhyAddr(), detail::CtlOf(p, detail::kBits<T>));
   ACLSIM_KEEP_FRAME();
 }
+#if __NPU_ARCH__ == 3510
+namespace detail {
+inline aclsim::Load2dWindowCtl CtlOf(const LoadData2DParamsV2& p, uint8_t bits) {
+  return {p.mStartPosition, p.kStartPosition, p.mStep,       p.kStep,
+          p.srcStride,      p.dstStride,      p.ifTranspose, bits};
+}
+}  // namespace detail
+template <typename T>
+void LoadData(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LoadData2DParamsV2& p) {
+  ACLSIM_CUBE("LoadData", T);
+  aclsim::CubeLoad2dWindow(dst, src, detail::CtlOf(p, detail::kBits<T>));
+  ACLSIM_KEEP_FRAME();
+}
+// With scales of 32 elements along K each.
+template <typename T, typename U>
+void LoadData(const LocalTensor<U>& dst, const LocalTensor<T>& src,
+              const LocalTensor<fp8_e8m0_t>& srcMx, const LoadData2DParamsV2& p,
+              const LoadData2DMxParams& mx) {
+  ACLSIM_CUBE("LoadData of MX formats", T);
+  static_assert(detail::kBits<T> == detail::kBits<U>, "LoadData: both have elements of one size");
+  aclsim::CubeLoad2dWindow(dst, src, detail::CtlOf(p, detail::kBits<T>));
+  aclsim::CubeLoadScales(
+      dst, srcMx,
+      {mx.xStartPosition, mx.yStartPosition, mx.xStep, mx.yStep, mx.srcStride, mx.dstStride});
+  ACLSIM_KEEP_FRAME();
+}
+template <typename T>
+void LoadData(const LocalTensor<T>&, const GlobalTensor<T>&, const LoadData2DParamsV2&) {
+  static_assert(sizeof(T) == 0,
+                "matrix units: LoadData of LoadData2DParamsV2 from GM is not simulated yet; "
+                "docs/simulator.md says what is");
+}
+#endif
 template <typename T>
 void LoadDataWithTranspose(const LocalTensor<T>& dst, const LocalTensor<T>& src,
                            const LoadData2dTransposeParams& p) {
@@ -582,20 +838,56 @@ void Fill(const LocalTensor<T>& dst, const InitConstValueParams<U>& p) {
 }
 
 // --- Mmad -----------------------------------------------------------------------------------------------------------------
+namespace detail {
+template <typename U, typename S>
+void CheckPair() {
+  static_assert(std::is_same_v<U, S> || detail::kArch != 2201,
+                "Mmad: both matrices have one type on architecture 2201");
+  static_assert(kBits<U> == kBits<S> && kScaled<U> == kScaled<S>,
+                "Mmad: both matrices have elements of one size");
+}
+}  // namespace detail
 template <typename T, typename U, typename S>
 void Mmad(const LocalTensor<T>& dst, const LocalTensor<U>& fm, const LocalTensor<S>& filter,
           const MmadParams& p) {
-  ACLSIM_CUBE("Mmad", T);
-  static_assert(std::is_same_v<U, S>, "Mmad: both matrices have one type on architecture 2201");
-  aclsim::CubeMmad(dst, fm, filter, {}, detail::CtlOf(p, detail::kBits<U>));
+  ACLSIM_CUBE("Mmad", T, U, S);
+  detail::CheckPair<U, S>();
+  aclsim::MmadCtl ctl = detail::CtlOf(p, detail::kBits<U>);
+  ctl.scaled = detail::kScaled<U>;
+  aclsim::CubeMmad(dst, fm, filter, {}, ctl);
   ACLSIM_KEEP_FRAME();
 }
 template <typename T, typename U, typename S, typename V>
 void Mmad(const LocalTensor<T>& dst, const LocalTensor<U>& fm, const LocalTensor<S>& filter,
           const LocalTensor<V>& bias, const MmadParams& p) {
-  ACLSIM_CUBE("Mmad", T);
-  static_assert(std::is_same_v<U, S>, "Mmad: both matrices have one type on architecture 2201");
+  ACLSIM_CUBE("Mmad", T, U, S);
+  detail::CheckPair<U, S>();
   aclsim::MmadCtl ctl = detail::CtlOf(p, detail::kBits<U>);
+  ctl.scaled = detail::kScaled<U>;
+  ctl.hasBias = true;
+  aclsim::CubeMmad(dst, fm, filter, bias, ctl);
+  ACLSIM_KEEP_FRAME();
+}
+// A and B with scales, which LoadData has brought beside them.
+template <typename T, typename U, typename S>
+void MmadMx(const LocalTensor<T>& dst, const LocalTensor<U>& fm, const LocalTensor<S>& filter,
+            const MmadParams& p) {
+  ACLSIM_CUBE("MmadMx", T, U, S);
+  static_assert(detail::kOf3510<T>, "MmadMx exists on architecture 3510 only");
+  detail::CheckPair<U, S>();
+  aclsim::MmadCtl ctl = detail::CtlOf(p, detail::kBits<U>);
+  ctl.scaled = true;
+  aclsim::CubeMmad(dst, fm, filter, {}, ctl);
+  ACLSIM_KEEP_FRAME();
+}
+template <typename T, typename U, typename S, typename V>
+void MmadMx(const LocalTensor<T>& dst, const LocalTensor<U>& fm, const LocalTensor<S>& filter,
+            const LocalTensor<V>& bias, const MmadParams& p) {
+  ACLSIM_CUBE("MmadMx", T, U, S);
+  static_assert(detail::kOf3510<T>, "MmadMx exists on architecture 3510 only");
+  detail::CheckPair<U, S>();
+  aclsim::MmadCtl ctl = detail::CtlOf(p, detail::kBits<U>);
+  ctl.scaled = true;
   ctl.hasBias = true;
   aclsim::CubeMmad(dst, fm, filter, bias, ctl);
   ACLSIM_KEEP_FRAME();
@@ -652,6 +944,51 @@ void Fixpipe(const LocalTensor<T>& dst, const LocalTensor<U>& src,
   aclsim::CubeFixpipeToL1(dst, src, cbufWorkspace, ctl);
   ACLSIM_KEEP_FRAME();
 }
+#if __NPU_ARCH__ == 3510
+namespace detail {
+template <typename T, typename U, const FixpipeConfig& config>
+aclsim::FixpipeCtl CheckedCtl(const FixpipeParamsArch3510<config.format>& p) {
+  static_assert(!config.isToUB,
+                "matrix units: Fixpipe from L0C to UB is not simulated yet; docs/simulator.md says "
+                "what is");
+  return CtlOf(p, aclsim::DTypeOf<U>::value, aclsim::DTypeOf<T>::value, sizeof(T));
+}
+}  // namespace detail
+template <typename T, typename U, const FixpipeConfig& config = CFG_ROW_MAJOR>
+void Fixpipe(const GlobalTensor<T>& dst, const LocalTensor<U>& src,
+             const FixpipeParamsArch3510<config.format>& p) {
+  ACLSIM_CUBE("Fixpipe", T);
+  aclsim::CubeFixpipe(dst.GetPhyAddr(), src, {}, detail::CheckedCtl<T, U, config>(p));
+  ACLSIM_KEEP_FRAME();
+}
+template <typename T, typename U, const FixpipeConfig& config = CFG_ROW_MAJOR>
+void Fixpipe(const GlobalTensor<T>& dst, const LocalTensor<U>& src,
+             const LocalTensor<uint64_t>& cbufWorkspace,
+             const FixpipeParamsArch3510<config.format>& p) {
+  ACLSIM_CUBE("Fixpipe", T);
+  aclsim::FixpipeCtl ctl = detail::CheckedCtl<T, U, config>(p);
+  ctl.hasVector = true;
+  aclsim::CubeFixpipe(dst.GetPhyAddr(), src, cbufWorkspace, ctl);
+  ACLSIM_KEEP_FRAME();
+}
+template <typename T, typename U, const FixpipeConfig& config = CFG_ROW_MAJOR>
+void Fixpipe(const LocalTensor<T>& dst, const LocalTensor<U>& src,
+             const FixpipeParamsArch3510<config.format>& p) {
+  ACLSIM_CUBE("Fixpipe", T);
+  aclsim::CubeFixpipeToL1(dst, src, {}, detail::CheckedCtl<T, U, config>(p));
+  ACLSIM_KEEP_FRAME();
+}
+template <typename T, typename U, const FixpipeConfig& config = CFG_ROW_MAJOR>
+void Fixpipe(const LocalTensor<T>& dst, const LocalTensor<U>& src,
+             const LocalTensor<uint64_t>& cbufWorkspace,
+             const FixpipeParamsArch3510<config.format>& p) {
+  ACLSIM_CUBE("Fixpipe", T);
+  aclsim::FixpipeCtl ctl = detail::CheckedCtl<T, U, config>(p);
+  ctl.hasVector = true;
+  aclsim::CubeFixpipeToL1(dst, src, cbufWorkspace, ctl);
+  ACLSIM_KEEP_FRAME();
+}
+#else
 template <typename T, typename U>
 void Fixpipe(const GlobalTensor<T>& dst, const LocalTensor<U>& src, const FixpipeParams<U>& p) {
   ACLSIM_CUBE("Fixpipe", T);
@@ -668,10 +1005,11 @@ void Fixpipe(const LocalTensor<T>& dst, const LocalTensor<U>& src, const Fixpipe
       detail::CtlOf(p, aclsim::DTypeOf<U>::value, aclsim::DTypeOf<T>::value, sizeof(T)));
   ACLSIM_KEEP_FRAME();
 }
+#endif
 template <typename T, typename U>
 void DataCopy(const GlobalTensor<T>& dst, const LocalTensor<U>& src,
               const DataCopyCO12DstParams& p) {
-  ACLSIM_CUBE("DataCopy out of L0C", T);
+  ACLSIM_OF_2201("DataCopy out of L0C", T);
   aclsim::CubeFixpipe(dst.GetPhyAddr(), src, {},
                       detail::CtlOf(p, aclsim::DTypeOf<U>::value, aclsim::DTypeOf<T>::value));
   ACLSIM_KEEP_FRAME();
@@ -679,7 +1017,7 @@ void DataCopy(const GlobalTensor<T>& dst, const LocalTensor<U>& src,
 template <typename T, typename U>
 void DataCopy(const LocalTensor<T>& dst, const LocalTensor<U>& src,
               const DataCopyCO12DstParams& p) {
-  ACLSIM_CUBE("DataCopy out of L0C", T);
+  ACLSIM_OF_2201("DataCopy out of L0C", T);
   aclsim::CubeFixpipeToL1(dst, src, {},
                           detail::CtlOf(p, aclsim::DTypeOf<U>::value, aclsim::DTypeOf<T>::value));
   ACLSIM_KEEP_FRAME();
@@ -709,6 +1047,61 @@ inline void SetFixpipeNz2ndFlag(uint32_t ndNum, uint32_t srcNdStride, uint32_t d
   aclsim::CubeSetNz2nd(ndNum, srcNdStride, dstNdStride);
 }
 
+// --- a coupled core: L0C and UB -------------------------------------------------------------------------------------------
+enum class BlockMode : uint8_t {
+  BLOCK_MODE_NORMAL = 0,
+  BLOCK_MODE_MATRIX,
+  BLOCK_MODE_VECTOR,
+  BLOCK_MODE_SMALL_CHANNEL,
+  BLOCK_MODE_DEPTHWISE,
+};
+enum class DeqScale : uint8_t { DEQ_NONE = 0, DEQ, VDEQ, DEQ8, VDEQ8, DEQ16, VDEQ16 };
+struct DataCopyEnhancedParams {
+  BlockMode blockMode = BlockMode::BLOCK_MODE_NORMAL;
+  DeqScale deqScale = DeqScale::DEQ_NONE;
+  uint64_t deqValue = 0;
+  uint8_t sidStoreMode = 0;
+  bool isRelu = false;
+  uint64_t padValue = 0;
+  uint64_t deqTensorAddr = 0;
+};
+namespace detail {
+template <typename...>
+constexpr bool kCoupled = detail::kArch == 2002 || detail::kArch == 1001;
+}  // namespace detail
+template <typename T, typename U>
+void DataCopy(const LocalTensor<T>& dst, const LocalTensor<U>& src, const DataCopyParams& p,
+              const DataCopyEnhancedParams& enhanced) {
+  ACLSIM_CUBE("DataCopy with DataCopyEnhancedParams", T, U);
+  static_assert(detail::kCoupled<T>,
+                "DataCopy with DataCopyEnhancedParams exists on architectures 2002 and 1001 only: "
+                "elsewhere Fixpipe copies out of L0C");
+  if (enhanced.deqScale != DeqScale::DEQ_NONE || enhanced.sidStoreMode != 0 ||
+      enhanced.blockMode > BlockMode::BLOCK_MODE_VECTOR) {
+    aclsim::AssertFail(
+        "matrix units: DataCopy out of L0C with a deqScale, a sidStoreMode or another block mode "
+        "than matrix and vector is not simulated yet; docs/simulator.md says what is",
+        __FILE__, __LINE__, "");
+  }
+  if (enhanced.blockMode == BlockMode::BLOCK_MODE_NORMAL) {
+    aclsim::CubeCopyUbToL1(dst, src, detail::BlockCopy(p));
+  } else {
+    aclsim::CubeCopyFractals(dst, src,
+                             {p.blockCount, p.blockLen, p.srcStride, p.dstStride,
+                              enhanced.blockMode == BlockMode::BLOCK_MODE_VECTOR, enhanced.isRelu});
+  }
+  ACLSIM_KEEP_FRAME();
+}
+template <typename T, typename U>
+void BroadCastVecToMM(const LocalTensor<T>& dst, const LocalTensor<U>& src, int32_t blockCount,
+                      uint8_t blockLen, uint8_t srcGap, uint8_t dstGap) {
+  ACLSIM_CUBE("BroadCastVecToMM", T, U);
+  static_assert(detail::kCoupled<T>, "BroadCastVecToMM exists on architectures 2002 and 1001 only");
+  aclsim::CubeBroadcast(dst, src, static_cast<uint64_t>(blockCount), blockLen, srcGap, dstGap);
+  ACLSIM_KEEP_FRAME();
+}
+
 #undef ACLSIM_CUBE
+#undef ACLSIM_OF_2201
 
 }  // namespace AscendC

@@ -11,6 +11,7 @@ namespace aclsim {
 struct Nd2NzCtl {
   uint64_t ndNum = 0, nValue = 0, dValue = 0, srcNdMatrixStride = 0, srcDValue = 0;
   uint64_t dstNzC0Stride = 0, dstNzNStride = 0, dstNzMatrixStride = 0;
+  bool fromColumns = false;  // columns of the source lie one behind the other, srcDValue apart
 };
 ACLSIM_DEVICE_API void CubeNd2Nz(const Ub& dst, const void* src, const Nd2NzCtl& ctl);
 
@@ -27,6 +28,21 @@ struct Load2dCtl {
 ACLSIM_DEVICE_API void CubeLoad2d(const Ub& dst, const Ub& src, const Load2dCtl& ctl);
 ACLSIM_DEVICE_API void CubeLoad2dGm(const Ub& dst, const void* src, const Load2dCtl& ctl);
 ACLSIM_DEVICE_API void CubeLoadTransposed(const Ub& dst, const Ub& src, const Load2dCtl& ctl);
+
+// Fractals of 512 bytes of a matrix in NZ: a window of mStep fractals of rows and kStep of columns. Strides lie between columns of fractals.
+struct Load2dWindowCtl {
+  uint64_t mStart = 0, kStart = 0, mStep = 0, kStep = 0;
+  int64_t srcStride = 0;
+  uint64_t dstStride = 0;
+  bool transpose = false;  // the window as a matrix
+  uint8_t bits = 16;
+};
+ACLSIM_DEVICE_API void CubeLoad2dWindow(const Ub& dst, const Ub& src, const Load2dWindowCtl& ctl);
+// Fractals of 32 bytes of scales, row by row, to where those of dst lie.
+struct LoadScalesCtl {
+  uint64_t xStart = 0, yStart = 0, xStep = 0, yStep = 0, srcStride = 0, dstStride = 0;
+};
+ACLSIM_DEVICE_API void CubeLoadScales(const Ub& dst, const Ub& src, const LoadScalesCtl& ctl);
 
 struct FmatrixCtl {
   uint64_t l1H = 0, l1W = 0;
@@ -62,7 +78,9 @@ struct MmadCtl {
   bool alignsK = false;  // kDirectionAlign
   bool fromTable = false;
   bool fromZero = true;
-  uint8_t bits = 16;  // of an element of A and of B
+  uint8_t bits = 16;      // of an element of A and of B
+  bool scaled = false;    // MX: 32 elements along K share a power of two
+  bool noVector = false;  // one row of A lies as a matrix of one row
 };
 ACLSIM_DEVICE_API void CubeMmad(const Ub& dst, const Ub& a, const Ub& b, const Ub& bias,
                                 const MmadCtl& ctl);
@@ -81,19 +99,38 @@ enum class Quant : uint8_t {
   kFloatTo8Vector,
   kIntTo8,
   kIntTo8Vector,
+  // Of Ascend 950.
+  kScaledToHalf,
+  kScaledToHalfVector,
+  kScaledToBf16,
+  kScaledToBf16Vector,
+  kScaledToFloat,
+  kScaledToFloatVector,
+  kScaledToE4m3,
+  kScaledToE4m3Vector,
+  kScaledToHif8,
+  kScaledToHif8Vector,
+  kScaledToHif8Hybrid,
+  kScaledToHif8HybridVector,
+  kIntToBf16,
+  kIntToBf16Vector,
 };
 struct FixpipeCtl {
   uint64_t n = 0, m = 0;
   uint64_t srcStride = 0;  // of 16 columns, in 16 elements
-  uint64_t dstStride = 0;  // NZ: of 16 columns, in 32 bytes; ND: of a row, in elements
+  uint64_t dstStride = 0;  // NZ: of 16 columns, in dstUnit; ND, DN: of a row or column, in elements
+  uint64_t dstUnit = 32;   // bytes
   Quant quant = Quant::kNone;
   uint64_t scalar = 0;    // the parameter of quant
   bool scalarSet = true;  // else the one of SetFixpipePreQuantFlag
   bool hasVector =
       false;  // an L1 tensor is given, else a vector mode takes that of SetFixPipeConfig
   bool toNd = false;
-  uint64_t ndNum = 1, srcNdStride = 0, dstNdStride = 0;
-  bool ndSet = true;  // else those of SetFixpipeNz2ndFlag
+  bool toDn = false;                                     // columns, one behind the other
+  uint64_t ndNum = 1, srcNdStride = 0, dstNdStride = 0;  // of matrices, with toDn likewise
+  uint64_t srcNdUnit = 256;                              // elements
+  uint64_t srcRow = 1;  // with toDn: of a row of L0C, in 16 elements
+  bool ndSet = true;    // else those of SetFixpipeNz2ndFlag
   uint64_t relu = 0;
   uint64_t unitFlag = 0;
   bool channelSplit = false;
@@ -106,6 +143,18 @@ ACLSIM_DEVICE_API void CubeFixpipeToL1(const Ub& dst, const Ub& src, const Ub& p
 ACLSIM_DEVICE_API void CubeSetQuantTensor(const Ub& tensor, bool unitFlag);
 ACLSIM_DEVICE_API void CubeSetQuantScalar(uint64_t word);
 ACLSIM_DEVICE_API void CubeSetNz2nd(uint64_t ndNum, uint64_t srcNdStride, uint64_t dstNdStride);
+// Of a coupled core. UB to L1.
+ACLSIM_DEVICE_API void CubeCopyUbToL1(const Ub& dst, const Ub& src, const CopyCtl& ctl);
+// Between L0C and UB, in fractals of 16 x 16 elements in L0C, of which only the first row counts with `rows`.
+struct FractalCopyCtl {
+  uint64_t count = 0, len = 0, srcGap = 0, dstGap = 0;  // gaps in units of their memory
+  bool rows = false;
+  bool relu = false;
+};
+ACLSIM_DEVICE_API void CubeCopyFractals(const Ub& dst, const Ub& src, const FractalCopyCtl& ctl);
+// 16 elements of UB become a fractal of L0C with 16 equal rows; len and dstGap in fractals, srcGap in 32 bytes.
+ACLSIM_DEVICE_API void CubeBroadcast(const Ub& dst, const Ub& src, uint64_t count, uint64_t len,
+                                     uint64_t srcGap, uint64_t dstGap);
 // From L1 into BT or FB; the units of the parameters are those of the destination.
 ACLSIM_DEVICE_API void CubeCopyToTable(const Ub& dst, const Ub& src, uint64_t blockCount,
                                        uint64_t blockLen, uint64_t srcGap, uint64_t dstGap);

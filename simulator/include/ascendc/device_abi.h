@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "ascendc/half.h"
+#include "ascendc/narrow_floats.h"
 
 #define ACLSIM_DEVICE_API __attribute__((visibility("default")))
 // After a library call with plain arguments: keeps the compiler from jumping there, which would take the kernel's line out of
@@ -29,6 +30,12 @@ enum class DType : uint8_t {
   kUint64,
   kBool,
   kDouble,
+  kE4m3,
+  kE5m2,
+  kHif8,
+  kE2m1,  // two to a byte
+  kE1m2,  // likewise
+  kE8m0,
 };
 
 template <typename T>
@@ -93,6 +100,18 @@ template <>
 struct DTypeOf<double> {
   static constexpr DType value = DType::kDouble;
 };
+#define ACLSIM_DTYPE(type, name)                \
+  template <>                                   \
+  struct DTypeOf<type> {                        \
+    static constexpr DType value = DType::name; \
+  };
+ACLSIM_DTYPE(fp8_e4m3fn_t, kE4m3)
+ACLSIM_DTYPE(fp8_e5m2_t, kE5m2)
+ACLSIM_DTYPE(hifloat8_t, kHif8)
+ACLSIM_DTYPE(fp4x2_e2m1_t, kE2m1)
+ACLSIM_DTYPE(fp4x2_e1m2_t, kE1m2)
+ACLSIM_DTYPE(fp8_e8m0_t, kE8m0)
+#undef ACLSIM_DTYPE
 
 // One UB operand: first byte, the buffer it was cut from (for bounds and names), element type. generation tells a tensor that
 // was freed since from the one that AllocTensor hands out now.

@@ -22,11 +22,11 @@
 #define __global__ __attribute__((__visibility__(ACLSIM_KERNEL_VISIBILITY)))
 #endif
 // The words that the device compiler has for the cube half of a source.
-#if defined(__DAV_C220_CUBE__) || defined(__DAV_CUBE__)
+#if defined(__DAV_C220_CUBE__) || defined(__DAV_C310_CUBE__) || defined(__DAV_CUBE__)
 #define ACLSIM_FOR_CUBE
-#if __NPU_ARCH__ != 2201
+#if __NPU_ARCH__ != 2201 && __NPU_ARCH__ != 3510
 #error \
-    "matrix units: kernels of AICs are simulated for architecture 2201 (Atlas A2 and A3) only; docs/simulator.md says what is"
+    "AICs exist on architectures 2201 and 3510 (Atlas A2, A3 and 950) only: elsewhere one core has both units; docs/simulator.md says what is simulated"
 #endif
 // The launch finds it in the library of the kernel: the kernel runs on AICs.
 extern "C" __attribute__((weak, used, visibility("default"))) void aclsimCubeCode() {}

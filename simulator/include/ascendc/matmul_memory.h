@@ -146,6 +146,10 @@ class Memory : public PipeParts {
 
   template <typename T>
   LocalTensor<T> L1(uint32_t offset) {
+    static_assert(sizeof(T) == 0 || detail::kArch == 2201,
+                  "Matmul is simulated for architecture 2201 (Atlas A2 and A3) only: other "
+                  "matrix units have other ways into L0 and out of L0C, and kernels by their basic "
+                  "API; docs/simulator.md says what is simulated");
     return l1_.Get<uint8_t>()[offset].template ReinterpretCast<T>();
   }
   template <typename T>

@@ -1,21 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/cube.h"
 
+#include <algorithm>
+
 #include "engine/meeting.h"
 
 namespace aclsim {
 
 void CheckIsCube(const Core& core) {
-  if (core.kind != CoreKind::kCube) {
+  if (core.kind == CoreKind::kVector) {
     ThrowFault("instruction-absent",
-               Format("%s is an instruction of the matrix unit, and the kernel runs on %s",
-                      core.instruction,
-                      core.kind == CoreKind::kVector ? "AIVs"
-                                                     : "coupled cores, whose matrix unit is not "
-                                                       "simulated yet"),
+               Format("%s is an instruction of the matrix unit, and the kernel runs on AIVs",
+                      core.instruction),
                "The device compiler refuses it there. Next: mark the kernel __cube__, or give it "
                "KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIC_ONLY).");
   }
+  CheckThere(core, core.instruction);
+}
+
+void CheckThere(const Core& core, const char* name) {
+  const MatrixFacts& unit = core.soc.matrix;
+  if (unit.Lacks(name)) {
+    ThrowFault("instruction-absent", Format("%s does not exist on %s", name, core.soc.name.c_str()),
+               "The device compiler refuses it, or hardware ignores it. Next: docs/simulator.md "
+               "says what there is in its place.");
+  }
+  if (std::ranges::find(unit.unsimulated, name) != unit.unsimulated.end()) {
+    ThrowNotSimulated(Format("%s on %s", name, core.soc.name.c_str()));
+  }
+}
+
+void CheckWay(const Core& core, Space from, Space to) {
+  if (core.soc.matrix.HasWay(from, to)) {
+    return;
+  }
+  std::string reached, sources;
+  for (size_t i = 0; i < kSpaces; ++i) {
+    const auto other = static_cast<Space>(i);
+    if (core.soc.matrix.HasWay(from, other)) {
+      reached += (reached.empty() ? "" : ", ") + std::string(SpaceName(other));
+    }
+    if (core.soc.matrix.HasWay(other, to)) {
+      sources += (sources.empty() ? "" : ", ") + std::string(SpaceName(other));
+    }
+  }
+  ThrowFault("instruction-absent",
+             Format("%s: %s has no copy from %s to %s", core.instruction, core.soc.name.c_str(),
+                    SpaceName(from), SpaceName(to)),
+             Format("The device compiler refuses it. From %s data goes to %s; what %s holds comes "
+                    "from %s.",
+                    SpaceName(from), reached.empty() ? "nowhere" : reached.c_str(), SpaceName(to),
+                    sources.empty() ? "nowhere" : sources.c_str()));
 }
 
 void CheckOperandIn(Core& core, const Ub& operand, std::initializer_list<Space> spaces,
@@ -33,9 +68,13 @@ void CheckOperandIn(Core& core, const Ub& operand, std::initializer_list<Space> 
   ThrowFault("instruction-absent",
              Format("%s lies in %s, %s takes it from %s\n  buffer: %s", role, SpaceName(space),
                     core.instruction, wanted.c_str(), core.DescribeBuffer(operand.buf).c_str()),
-             "Hardware has no way between these memories: the device compiler refuses it. The "
-             "TPosition of a tensor says where it lies: A1, B1, C1 and TSCM in L1, A2 in L0A, B2 "
-             "in L0B, CO1 in L0C, C2 in BT, C2PIPE2GM in FB.");
+             core.kind == CoreKind::kCoupled
+                 ? "Hardware has no way between these memories: the device compiler refuses it. "
+                   "The TPosition of a tensor says where it lies: A1, B1 and TSCM in L1, A2 in "
+                   "L0A, B2 in L0B, CO1 and C2 in L0C, all others in UB."
+                 : "Hardware has no way between these memories: the device compiler refuses it. "
+                   "The TPosition of a tensor says where it lies: A1, B1, C1 and TSCM in L1, A2 in "
+                   "L0A, B2 in L0B, CO1 in L0C, C2 in BT, C2PIPE2GM in FB.");
 }
 
 void CheckRange(const char* field, uint64_t value, uint64_t least, uint64_t most, const char* why) {
@@ -47,6 +86,12 @@ void CheckRange(const char* field, uint64_t value, uint64_t least, uint64_t most
              Format("%s of %s is %llu, legal are %llu..%llu", field, Core::Current().instruction,
                     ull(value), ull(least), ull(most)),
              why);
+}
+
+uint64_t ScalesOf(const Core& core, const Ub& operand) {
+  const Space space = core.SpaceOf(operand);
+  const Space scales = space == Space::kL0a ? Space::kMxa : Space::kMxb;
+  return core.image.Begin(scales) + (core.UbOffset(operand.addr) - core.image.Begin(space)) / 16;
 }
 
 void ThrowNotSimulated(const std::string& what) {

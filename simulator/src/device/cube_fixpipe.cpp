@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fixpipe, and the DataCopy out of L0C that is the same instruction: conversion, relu, order of elements.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <vector>
 
+#include "ascendc/narrow_floats.h"
 #include "device/cube.h"
 
 namespace aclsim {
@@ -13,19 +15,49 @@ namespace {
 
 constexpr uint64_t kColumns = 16;
 
-bool IsVector(Quant quant) {
-  return quant == Quant::kIntToHalfVector || quant == Quant::kFloatTo8Vector ||
-         quant == Quant::kIntTo8Vector;
+// What a mode makes of L0C.
+struct QuantFacts {
+  const char* name;
+  DType src;
+  std::array<DType, 2> dst;
+  bool scaled;  // by a parameter
+  bool vector;  // one for each column
+};
+constexpr QuantFacts Scaled(const char* name, DType src, DType dst, bool vector) {
+  return {name, src, {dst, dst}, true, vector};
 }
-bool IsScaled(Quant quant) {
-  return quant != Quant::kNone && quant != Quant::kFloatToHalf && quant != Quant::kFloatToBf16;
-}
-const char* NameOf(Quant quant) {
-  static const char* const kNames[] = {"NoQuant",      "F322F16", "F322BF16",
-                                       "DEQF16",       "VDEQF16", "QF322B8_PRE",
-                                       "VQF322B8_PRE", "REQ8",    "VREQ8"};
-  return kNames[static_cast<size_t>(quant)];
-}
+constexpr std::array<DType, 2> kBytes = {DType::kInt8, DType::kUint8};
+// In the order of Quant. NoQuant has rules of its own.
+constexpr std::array kQuants = {
+    QuantFacts{"NoQuant", DType::kFloat, {DType::kFloat, DType::kFloat}, false, false},
+    QuantFacts{"F322F16", DType::kFloat, {DType::kHalf, DType::kHalf}, false, false},
+    QuantFacts{"F322BF16", DType::kFloat, {DType::kBf16, DType::kBf16}, false, false},
+    Scaled("DEQF16", DType::kInt32, DType::kHalf, false),
+    Scaled("VDEQF16", DType::kInt32, DType::kHalf, true),
+    QuantFacts{"QF322B8_PRE", DType::kFloat, kBytes, true, false},
+    QuantFacts{"VQF322B8_PRE", DType::kFloat, kBytes, true, true},
+    QuantFacts{"REQ8", DType::kInt32, kBytes, true, false},
+    QuantFacts{"VREQ8", DType::kInt32, kBytes, true, true},
+    Scaled("QF322F16_PRE", DType::kFloat, DType::kHalf, false),
+    Scaled("VQF322F16_PRE", DType::kFloat, DType::kHalf, true),
+    Scaled("QF322BF16_PRE", DType::kFloat, DType::kBf16, false),
+    Scaled("VQF322BF16_PRE", DType::kFloat, DType::kBf16, true),
+    Scaled("QF322F32_PRE", DType::kFloat, DType::kFloat, false),
+    Scaled("VQF322F32_PRE", DType::kFloat, DType::kFloat, true),
+    Scaled("QF322FP8_PRE", DType::kFloat, DType::kE4m3, false),
+    Scaled("VQF322FP8_PRE", DType::kFloat, DType::kE4m3, true),
+    Scaled("QF322HIF8_PRE", DType::kFloat, DType::kHif8, false),
+    Scaled("VQF322HIF8_PRE", DType::kFloat, DType::kHif8, true),
+    Scaled("QF322HIF8_PRE_HYBRID", DType::kFloat, DType::kHif8, false),
+    Scaled("VQF322HIF8_PRE_HYBRID", DType::kFloat, DType::kHif8, true),
+    Scaled("QS322BF16_PRE", DType::kInt32, DType::kBf16, false),
+    Scaled("VQS322BF16_PRE", DType::kInt32, DType::kBf16, true),
+};
+static_assert(kQuants.size() == static_cast<size_t>(Quant::kIntToBf16Vector) + 1);
+const QuantFacts& FactsOf(Quant quant) { return kQuants[static_cast<size_t>(quant)]; }
+bool IsVector(Quant quant) { return FactsOf(quant).vector; }
+bool IsScaled(Quant quant) { return FactsOf(quant).scaled; }
+const char* NameOf(Quant quant) { return FactsOf(quant).name; }
 
 // The word that a scaled mode takes for a column.
 struct Scale {
@@ -87,18 +119,34 @@ struct Converter {
     } else {
       value = value < 0 && relu ? 0.0f : value * scale->factor;
     }
-    if (dst == DType::kHalf) {
-      Put(to, FloatToHalf(value));
-    } else if (dst == DType::kBf16) {
-      Put(to, FloatToBf16(value));
+    switch (dst) {
+      case DType::kFloat:
+        Put(to, value);
+        return;
+      case DType::kHalf:
+        Put(to, FloatToHalf(value));
+        return;
+      case DType::kBf16:
+        Put(to, FloatToBf16(value));
+        return;
+      case DType::kE4m3:
+        Put(to, FloatToE4m3(value));
+        return;
+      case DType::kHif8:
+        Put(to, FloatToHif8(value));
+        return;
+      default:
+        PutByte(to, value, *scale);
+    }
+  }
+  // int8_t or uint8_t, as the parameter says.
+  static void PutByte(uint8_t* to, float value, const Scale& scale) {
+    const float rounded = std::clamp(std::nearbyint(value), -256.0f, 255.0f);
+    const int32_t whole = (value != value ? 0 : static_cast<int32_t>(rounded)) + scale.offset;
+    if (scale.isSigned) {
+      Put(to, static_cast<int8_t>(std::clamp(whole, -128, 127)));
     } else {
-      const float rounded = std::clamp(std::nearbyint(value), -256.0f, 255.0f);
-      const int32_t whole = (value != value ? 0 : static_cast<int32_t>(rounded)) + scale->offset;
-      if (scale->isSigned) {
-        Put(to, static_cast<int8_t>(std::clamp(whole, -128, 127)));
-      } else {
-        Put(to, static_cast<uint8_t>(std::clamp(whole, 0, 255)));
-      }
+      Put(to, static_cast<uint8_t>(std::clamp(whole, 0, 255)));
     }
   }
 };
@@ -115,13 +163,12 @@ struct Layout {
         block(given.channelSplit        ? 8
               : WidthOf(given.dst) == 1 ? 32
                                         : kColumns) {
-    ctl.ndNum = ctl.toNd ? ctl.ndNum : 1;
+    ctl.ndNum = ctl.toNd || ctl.toDn ? ctl.ndNum : 1;
   }
 
   uint64_t SourceOf(uint64_t nd, uint64_t row, uint64_t column) const {
-    constexpr uint64_t kNdUnit = 256;
-    return (nd * ctl.srcNdStride * kNdUnit + column / kColumns * ctl.srcStride * kColumns +
-            row * kColumns + column % kColumns) *
+    return (nd * ctl.srcNdStride * ctl.srcNdUnit + column / kColumns * ctl.srcStride * kColumns +
+            row * ctl.srcRow * kColumns + column % kColumns) *
            kAccumulator;
   }
   // Bytes of L0C from the first element to the last.
@@ -139,11 +186,19 @@ struct Layout {
         }
         continue;
       }
+      if (ctl.toDn) {
+        for (uint64_t column = 0; column < ctl.n; ++column) {
+          for (uint64_t row = 0; row < ctl.m; ++row) {
+            run(nd, row, column, 1, (nd * ctl.dstNdStride + column * ctl.dstStride + row) * width);
+          }
+        }
+        continue;
+      }
       for (uint64_t column = 0; column < ctl.n; column += block) {
         const uint64_t count = std::min(block, ctl.n - column);
         for (uint64_t row = 0; row < ctl.m; ++row) {
           run(nd, row, column, count,
-              column / block * ctl.dstStride * kCubeBlock + row * count * width);
+              column / block * ctl.dstStride * ctl.dstUnit + row * count * width);
         }
       }
     }
@@ -158,16 +213,17 @@ struct Layout {
   // The destination's bytes as accesses: add(offset, len, count, step, chunk, chunkStep).
   template <typename Add>
   void AddTarget(const Add& add) const {
-    if (ctl.toNd) {
-      const uint64_t row = ctl.n * width, pitch = ctl.dstStride * width;
+    if (ctl.toNd || ctl.toDn) {
+      const uint64_t lines = ctl.toNd ? ctl.m : ctl.n;
+      const uint64_t line = (ctl.toNd ? ctl.n : ctl.m) * width, pitch = ctl.dstStride * width;
       if (ctl.ndNum == 1) {
-        add(0, row, ctl.m, pitch, row, row);
+        add(0, line, lines, pitch, line, line);
       } else {
-        add(0, ctl.m * row, ctl.ndNum, ctl.dstNdStride * width, row, pitch);
+        add(0, lines * line, ctl.ndNum, ctl.dstNdStride * width, line, pitch);
       }
       return;
     }
-    const uint64_t whole = ctl.n / block, step = ctl.dstStride * kCubeBlock;
+    const uint64_t whole = ctl.n / block, step = ctl.dstStride * ctl.dstUnit;
     if (whole > 0) {
       const uint64_t bytes = ctl.m * block * width;
       add(0, bytes, whole, step, bytes, bytes);
@@ -180,7 +236,7 @@ struct Layout {
   void AddSource(Record* record, const Core& core, const Ub& src) const {
     for (uint64_t nd = 0; nd < std::min<uint64_t>(ctl.ndNum, 4); ++nd) {
       const uint64_t first = SourceOf(nd, 0, 0);
-      const uint64_t bytes = ctl.m * kColumns * kAccumulator;
+      const uint64_t bytes = ((ctl.m - 1) * ctl.srcRow + 1) * kColumns * kAccumulator;
       if (nd == 3 && ctl.ndNum > 4) {  // the rest, with what lies between
         record->Add(PartOf(core, src, Use::kRead, first, SourceBytes() - first, 1, 0));
         return;
@@ -230,32 +286,11 @@ struct Plan {
 };
 
 void CheckTypes(const FixpipeCtl& ctl) {
-  const bool fromInt = ctl.src == DType::kInt32;
-  const bool eight = ctl.dst == DType::kInt8 || ctl.dst == DType::kUint8;
-  bool fits = ctl.src == DType::kFloat || fromInt;
-  switch (ctl.quant) {
-    case Quant::kNone:
-      fits = fits && ctl.src == ctl.dst;
-      break;
-    case Quant::kFloatToHalf:
-      fits = ctl.src == DType::kFloat && ctl.dst == DType::kHalf;
-      break;
-    case Quant::kFloatToBf16:
-      fits = ctl.src == DType::kFloat && ctl.dst == DType::kBf16;
-      break;
-    case Quant::kIntToHalf:
-    case Quant::kIntToHalfVector:
-      fits = fromInt && ctl.dst == DType::kHalf;
-      break;
-    case Quant::kFloatTo8:
-    case Quant::kFloatTo8Vector:
-      fits = ctl.src == DType::kFloat && eight;
-      break;
-    case Quant::kIntTo8:
-    case Quant::kIntTo8Vector:
-      fits = fromInt && eight;
-      break;
-  }
+  const QuantFacts& facts = FactsOf(ctl.quant);
+  const bool fits =
+      ctl.quant == Quant::kNone
+          ? ctl.src == ctl.dst && (ctl.src == DType::kFloat || ctl.src == DType::kInt32)
+          : ctl.src == facts.src && (ctl.dst == facts.dst[0] || ctl.dst == facts.dst[1]);
   if (!fits) {
     ThrowFault(
         "dtype-unsupported",
@@ -264,6 +299,10 @@ void CheckTypes(const FixpipeCtl& ctl) {
         "Hardware converts other bits, or the device compiler refuses it. float gives half "
         "by F322F16, bfloat16_t by F322BF16, 8 bits by (V)QF322B8_PRE; int32_t gives half by "
         "(V)DEQF16 and 8 bits by (V)REQ8; NoQuant keeps the type.");
+  }
+  if (ctl.quant == Quant::kScaledToHif8Hybrid || ctl.quant == Quant::kScaledToHif8HybridVector) {
+    ThrowNotSimulated(
+        Format("Fixpipe with quantPre %s, whose rounding is random", NameOf(ctl.quant)));
   }
 }
 
@@ -284,21 +323,23 @@ void CheckSizes(const FixpipeCtl& ctl, const Layout& layout) {
   constexpr const char* kSplit = "Hardware keeps the low bits: it copies less. Split the copy.";
   constexpr uint64_t kMostRows = 65535, kMostNdRows = 8192, kMostColumns = 4095;
   CheckRange("nSize", ctl.n, 0, kMostColumns, kSplit);
-  CheckRange("mSize", ctl.m, 0, ctl.toNd ? kMostNdRows : kMostRows, kSplit);
+  const bool lines = ctl.toNd || ctl.toDn;
+  CheckRange("mSize", ctl.m, 0, lines ? kMostNdRows : kMostRows, kSplit);
   CheckRange("srcStride", ctl.srcStride, 0, 65535, kSplit);
   CheckRange("dstStride", ctl.dstStride, 0, UINT32_MAX, kSplit);
   CheckRange("ndNum", ctl.ndNum, 0, 65535, kSplit);
-  CheckRange("srcNdStride", ctl.srcNdStride, 0, 512, kSplit);
-  CheckRange("dstNdStride", ctl.dstNdStride, 0, 65535, kSplit);
+  const bool wide = ctl.srcNdUnit == kColumns;  // the form of Ascend 950
+  CheckRange("srcNdStride", ctl.srcNdStride, 0, wide ? 65535 : 512, kSplit);
+  CheckRange("dstNdStride", ctl.dstNdStride, 0, wide ? UINT32_MAX : 65535, kSplit);
   const uint64_t unit = ctl.channelSplit ? 8 : kColumns;
-  if (!ctl.toNd && ctl.n % unit != 0) {
+  if (!lines && ctl.n % unit != 0) {
     ThrowFault("value-range",
                Format("nSize of %s to NZ is %llu, legal are multiples of %llu",
                       Core::Current().instruction, static_cast<unsigned long long>(ctl.n),
                       static_cast<unsigned long long>(unit)),
                "Hardware copies whole fractals. Round nSize up, or copy to ND.");
   }
-  if (ctl.channelSplit && (ctl.toNd || ctl.unitFlag != 0 || ctl.dst != DType::kFloat)) {
+  if (ctl.channelSplit && (lines || ctl.unitFlag != 0 || ctl.dst != DType::kFloat)) {
     ThrowFault("value-range", "isChannelSplit with ND, a unit flag, or results other than float",
                "Hardware splits channels of float to NZ only.");
   }
@@ -306,10 +347,19 @@ void CheckSizes(const FixpipeCtl& ctl, const Layout& layout) {
               "x 16 elements", ctl.m);
   if (ctl.toNd) {
     CheckStride(ctl.m > 1 && ctl.dstStride < ctl.n, "dstStride", ctl.dstStride, "elements", ctl.n);
+  } else if (ctl.toDn) {
+    CheckStride(ctl.n > 1 && ctl.dstStride < ctl.m, "dstStride", ctl.dstStride, "elements", ctl.m);
   } else {
-    const uint64_t fractals = ctl.m * layout.block * layout.width / kCubeBlock;
+    const uint64_t fractals = ctl.m * layout.block * layout.width / ctl.dstUnit;
     CheckStride(ctl.n > layout.block && ctl.dstStride < fractals, "dstStride", ctl.dstStride,
-                "x 32 bytes", fractals);
+                ctl.dstUnit == kCubeBlock ? "x 32 bytes" : "elements", fractals);
+    if (ctl.dstStride * ctl.dstUnit % kCubeBlock != 0) {
+      ThrowFault(
+          "value-range",
+          Format("dstStride of %s is %llu elements, no whole blocks of 32 bytes",
+                 Core::Current().instruction, static_cast<unsigned long long>(ctl.dstStride)),
+          "Hardware raises an exception: columns of fractals start on 32 bytes.");
+    }
   }
 }
 
@@ -454,6 +504,7 @@ void CubeFixpipe(void* dst, const Ub& src, const Ub& parameters, const FixpipeCt
   Core& core = Core::Current();
   core.instruction = "Fixpipe (L0C to GM)";
   CheckIsCube(core);
+  CheckWay(core, Space::kL0c, Space::kGm);
   Ub vector;
   const std::optional<Plan> found = PlanOf(core, src, parameters, given, &vector);
   if (!found) {
@@ -501,9 +552,14 @@ void CubeFixpipeToL1(const Ub& dst, const Ub& src, const Ub& parameters,
   Core& core = Core::Current();
   core.instruction = "Fixpipe (L0C to L1)";
   CheckIsCube(core);
+  CheckWay(core, Space::kL0c, Space::kL1);
   CheckOperandIn(core, dst, {Space::kL1}, kCubeBlock, "dst");
-  if (given.toNd || given.channelSplit || given.dst == DType::kFloat ||
-      given.dst == DType::kInt32) {
+  const bool wide = given.dst == DType::kFloat || given.dst == DType::kInt32;
+  if (given.toDn || (given.toNd && !core.soc.matrix.Lacks("Fixpipe of 32 bits to L1"))) {
+    ThrowNotSimulated("Fixpipe to L1 in rows or columns");
+  }
+  if (given.toNd || given.channelSplit ||
+      (wide && core.soc.matrix.Lacks("Fixpipe of 32 bits to L1"))) {
     ThrowFault("value-range",
                Format("Fixpipe to L1 of %s%s", aclsim::NameOf(given.dst),
                       given.toNd           ? " to ND"

@@ -32,7 +32,19 @@ struct NzShape {
 void MoveNd2Nz(uint8_t* to, const uint8_t* from, const Nd2NzCtl& ctl, uint64_t width,
                const NzShape& shape, LoadGm load) {
   for (uint64_t i = 0; i < ctl.ndNum; ++i) {
-    for (uint64_t n = 0; n < ctl.nValue; ++n) {
+    for (uint64_t n = 0; ctl.fromColumns && n < ctl.nValue; ++n) {
+      const uint8_t* const first = from + (i * ctl.srcNdMatrixStride + n) * width;
+      uint8_t* const target = to + i * shape.matrixStep + n * shape.rowStep;
+      for (uint64_t at = 0; at < shape.columns * kCubeBlock; at += width) {
+        uint8_t* const element = target + at / kCubeBlock * shape.c0Step + at % kCubeBlock;
+        if (at / width < ctl.dValue) {
+          load(first + at * ctl.srcDValue, width, element);
+        } else {
+          std::memset(element, 0, width);
+        }
+      }
+    }
+    for (uint64_t n = 0; !ctl.fromColumns && n < ctl.nValue; ++n) {
       const uint8_t* const row = from + (i * ctl.srcNdMatrixStride + n * ctl.srcDValue) * width;
       for (uint64_t j = 0; j < shape.columns; ++j) {
         const uint64_t bytes = std::min(kCubeBlock, ctl.dValue * width - j * kCubeBlock);
@@ -48,7 +60,7 @@ void MoveNd2Nz(uint8_t* to, const uint8_t* from, const Nd2NzCtl& ctl, uint64_t w
 
 void CubeNd2Nz(const Ub& dst, const void* src, const Nd2NzCtl& ctl) try {
   Core& core = Core::Current();
-  core.instruction = "DataCopy (ND to NZ)";
+  core.instruction = ctl.fromColumns ? "DataCopy (DN to NZ)" : "DataCopy (ND to NZ)";
   CheckIsCube(core);
   const uint64_t width = WidthOf(dst.dtype);
   constexpr const char* kRows =
@@ -56,13 +68,15 @@ void CubeNd2Nz(const Ub& dst, const void* src, const Nd2NzCtl& ctl) try {
       "is longer.";
   CheckRange("ndNum", ctl.ndNum, 0, 4095, kSplit);
   CheckRange("nValue", ctl.nValue, 0, 16384, kSplit);
-  CheckRange("dValue", ctl.dValue, 0, 65535, kSplit);
+  constexpr uint64_t kMostColumns = (1 << 21) - 1, kMostPitch = (uint64_t{1} << 40) - 1;
+  CheckRange("dValue", ctl.dValue, 0, ctl.fromColumns ? kMostColumns : 65535, kSplit);
   if (ctl.ndNum == 0 || ctl.nValue == 0 || ctl.dValue == 0) {
     MarkNothing(core, dst, "copies nothing: ndNum, nValue or dValue is 0");
     return;
   }
-  CheckRange("srcNdMatrixStride", ctl.srcNdMatrixStride, 0, 65535, kRows);
-  CheckRange("srcDValue", ctl.srcDValue, 1, 65535, kRows);
+  const uint64_t mostPitch = ctl.fromColumns ? kMostPitch : 65535;
+  CheckRange("srcNdMatrixStride", ctl.srcNdMatrixStride, 0, mostPitch, kRows);
+  CheckRange("srcDValue", ctl.srcDValue, 1, mostPitch, kRows);
   CheckRange("dstNzC0Stride", ctl.dstNzC0Stride, 1, 16384, kFewerBits);
   CheckRange("dstNzNStride", ctl.dstNzNStride, 1, 16384, kFewerBits);
   CheckRange("dstNzMatrixStride", ctl.dstNzMatrixStride, 0, 16384, kFewerBits);
@@ -82,20 +96,22 @@ void CubeNd2Nz(const Ub& dst, const void* src, const Nd2NzCtl& ctl) try {
                "Hardware raises an exception: blocks of L1 start on 32 bytes.");
   }
   core.CheckUb(dst, 0, Signed(SpanOf(ctl.ndNum, shape.matrixStep, matrix)), "dst");
-  const uint64_t row = ctl.dValue * width;
+  // Lines of the source: rows, or columns.
+  const uint64_t lines = ctl.fromColumns ? ctl.dValue : ctl.nValue;
+  const uint64_t row = (ctl.fromColumns ? ctl.nValue : ctl.dValue) * width;
   const uint64_t pitch = ctl.srcDValue * width;
-  const uint64_t inMatrix = SpanOf(ctl.nValue, pitch, row);
+  const uint64_t inMatrix = SpanOf(lines, pitch, row);
   const uint64_t inAll = SpanOf(ctl.ndNum, ctl.srcNdMatrixStride * width, inMatrix);
   core.CheckGm(src, inAll, false, "src");
   const auto* from = static_cast<const uint8_t*>(src);
   const uint64_t to = core.UbOffset(dst.addr);
-  core.progress.Moved(ctl.ndNum * ctl.nValue * row);
+  core.progress.Moved(ctl.ndNum * lines * row);
   core.Issue(
       Pipe::kMte2,
       [&](Record& record) {
         record.flow = Flow::kMoveGm;
         record.dtype = dst.dtype;
-        record.repeat = static_cast<int32_t>(ctl.ndNum * ctl.nValue);
+        record.repeat = static_cast<int32_t>(ctl.ndNum * lines);
         if (ctl.ndNum == 1) {
           // Columns of C0, each with its rows.
           Access access = PartOf(core, dst, Use::kWrite, 0, ctl.nValue * kCubeBlock, shape.columns,
@@ -104,12 +120,11 @@ void CubeNd2Nz(const Ub& dst, const void* src, const Nd2NzCtl& ctl) try {
           access.chunkStride = Signed(shape.rowStep);
           record.Add(access);
           record.Add(BlockAccess(Space::kGm, Use::kRead, reinterpret_cast<uint64_t>(src), row,
-                                 ctl.nValue, pitch, 0));
+                                 lines, pitch, 0));
         } else {
           record.Add(PartOf(core, dst, Use::kWrite, 0, matrix, ctl.ndNum, shape.matrixStep));
-          Access access =
-              BlockAccess(Space::kGm, Use::kRead, reinterpret_cast<uint64_t>(src), ctl.nValue * row,
-                          ctl.ndNum, ctl.srcNdMatrixStride * width, 0);
+          Access access = BlockAccess(Space::kGm, Use::kRead, reinterpret_cast<uint64_t>(src),
+                                      lines * row, ctl.ndNum, ctl.srcNdMatrixStride * width, 0);
           access.chunk = row;
           access.chunkStride = Signed(pitch);
           record.Add(access);
@@ -177,6 +192,9 @@ void CubeLoad2d(const Ub& dst, const Ub& src, const Load2dCtl& ctl) try {
   const bool toA = core.SpaceOf(dst) == Space::kL0a;
   core.instruction = toA ? "LoadData (L1 to L0A)" : "LoadData (L1 to L0B)";
   CheckOperandIn(core, src, {Space::kL1}, kCubeBlock, "src");
+  if (ctl.dstGap != 0) {
+    CheckThere(core, "gaps of LoadData");
+  }
   if (ctl.repeatTimes == 0) {
     MarkNothing(core, dst, "loads nothing: its repeatTimes is 0");
     return;
@@ -224,6 +242,8 @@ void CubeLoad2dGm(const Ub& dst, const void* src, const Load2dCtl& ctl) try {
   core.instruction = space == Space::kL1    ? "LoadData (GM to L1)"
                      : space == Space::kL0a ? "LoadData (GM to L0A)"
                                             : "LoadData (GM to L0B)";
+  CheckThere(core, core.instruction);
+  CheckWay(core, Space::kGm, space);
   if (ctl.repeatTimes == 0) {
     MarkNothing(core, dst, "loads nothing: its repeatTimes is 0");
     return;
@@ -380,6 +400,7 @@ void CubeLoadTransposed(const Ub& dst, const Ub& src, const Load2dCtl& ctl) try 
   const bool toA = core.SpaceOf(dst) == Space::kL0a;
   core.instruction =
       toA ? "LoadDataWithTranspose (L1 to L0A)" : "LoadDataWithTranspose (L1 to L0B)";
+  CheckThere(core, core.instruction);
   if (ctl.bits == 4 && toA) {
     ThrowFault("dtype-unsupported", "int4b_t transposed into L0A",
                "Hardware transposes int4b_t into L0B only.");
@@ -417,6 +438,190 @@ void CubeLoadTransposed(const Ub& dst, const Ub& src, const Load2dCtl& ctl) try 
                    move.srcFractal);
       },
       move);
+}
+ACLSIM_SKIPS_FAULTS()
+
+namespace {
+
+// Two elements of 4 bits share a byte, the first in the lower half.
+uint8_t NibbleAt(const uint8_t* bytes, uint64_t element) {
+  return element % 2 == 0 ? bytes[element / 2] & 15 : bytes[element / 2] >> 4;
+}
+void PutNibble(uint8_t* bytes, uint64_t element, uint8_t value) {
+  uint8_t& byte = bytes[element / 2];
+  byte = static_cast<uint8_t>(element % 2 == 0 ? (byte & 0xF0) | value : (byte & 15) | value << 4);
+}
+
+struct WindowMove {
+  Load2dWindowCtl ctl;
+  uint64_t to = 0, from = 0;  // in the image; `from` of the window's first fractal
+
+  uint64_t K0() const { return ColumnsOf(ctl.bits); }
+  // Fractals along M and K that the destination gets.
+  uint64_t RowsTo() const { return ctl.transpose ? ctl.kStep * K0() / kFractalRows : ctl.mStep; }
+  uint64_t ColumnsTo() const { return ctl.transpose ? ctl.mStep * kFractalRows / K0() : ctl.kStep; }
+
+  template <typename Put>
+  void ForEachElement(const Put& put) const {
+    const uint64_t k0 = K0(), perFractal = kFractalRows * k0;
+    for (uint64_t column = 0; column < ctl.kStep * k0; ++column) {
+      for (uint64_t row = 0; row < ctl.mStep * kFractalRows; ++row) {
+        const int64_t inSource =
+            (Signed(column / k0) * ctl.srcStride + Signed(row / kFractalRows)) *
+                Signed(perFractal) +
+            Signed(row % kFractalRows * k0 + column % k0);
+        const uint64_t inTarget = (row / k0 * ctl.dstStride + column / kFractalRows) * perFractal +
+                                  column % kFractalRows * k0 + row % k0;
+        put(inTarget, inSource);
+      }
+    }
+  }
+  template <typename T>
+  void Turn(uint8_t* image) const {
+    T* const target = reinterpret_cast<T*>(image + to);
+    const T* const source = reinterpret_cast<const T*>(image + from);
+    ForEachElement(
+        [=](uint64_t inTarget, int64_t inSource) { target[inTarget] = source[inSource]; });
+  }
+
+  void operator()(uint8_t* image) const {
+    if (!ctl.transpose) {
+      for (uint64_t k = 0; k < ctl.kStep; ++k) {
+        std::memcpy(image + to + k * ctl.dstStride * kFractal,
+                    image + (Signed(from) + Signed(k) * ctl.srcStride * Signed(kFractal)),
+                    ctl.mStep * kFractal);
+      }
+      return;
+    }
+    switch (ctl.bits) {
+      case 4:
+        ForEachElement([&](uint64_t inTarget, int64_t inSource) {
+          const int64_t element = 2 * Signed(from) + inSource;
+          PutNibble(image + to, inTarget, NibbleAt(image, static_cast<uint64_t>(element)));
+        });
+        return;
+      case 8:
+        Turn<uint8_t>(image);
+        return;
+      case 16:
+        Turn<uint16_t>(image);
+        return;
+      default:
+        Turn<uint32_t>(image);
+    }
+  }
+};
+
+}  // namespace
+
+void CubeLoad2dWindow(const Ub& dst, const Ub& src, const Load2dWindowCtl& ctl) try {
+  Core& core = Core::Current();
+  core.instruction = "LoadData";
+  CheckIsCube(core);
+  CheckOperandIn(core, dst, {Space::kL0a, Space::kL0b}, kFractal, "dst");
+  CheckOperandIn(core, src, {Space::kL1}, kCubeBlock, "src");
+  core.instruction =
+      core.SpaceOf(dst) == Space::kL0a ? "LoadData (L1 to L0A)" : "LoadData (L1 to L0B)";
+  CheckRange("mStep", ctl.mStep, 0, 255, kFewerBits);
+  CheckRange("kStep", ctl.kStep, 0, 255, kFewerBits);
+  CheckRange("dstStride", ctl.dstStride, 0, 65535, kFewerBits);
+  if (ctl.mStep == 0 || ctl.kStep == 0) {
+    MarkNothing(core, dst, "loads nothing: its mStep or kStep is 0");
+    return;
+  }
+  WindowMove move;
+  move.ctl = ctl;
+  const uint64_t k0 = ColumnsOf(ctl.bits);
+  if (ctl.transpose && (ctl.mStep * kFractalRows % k0 != 0 || ctl.kStep * k0 % kFractalRows != 0)) {
+    ThrowFault("value-range",
+               Format("a transposed window of %llu x %llu fractals of elements of %u bits",
+                      static_cast<unsigned long long>(ctl.mStep),
+                      static_cast<unsigned long long>(ctl.kStep), ctl.bits),
+               "Hardware turns squares: mStep is a multiple of 4 for 4 bits and of 2 for 8, kStep "
+               "one of 2 for 32.");
+  }
+  if (move.ColumnsTo() > 1 && ctl.dstStride < move.RowsTo()) {
+    ThrowFault("value-range",
+               Format("dstStride of %s is %llu fractals: columns that are %llu long overlap",
+                      core.instruction, static_cast<unsigned long long>(ctl.dstStride),
+                      static_cast<unsigned long long>(move.RowsTo())),
+               "Hardware overwrites what it has just written. dstStride counts fractals of 512 "
+               "bytes from one column of L0 to the next: M, or N, by 16.");
+  }
+  const int64_t stride = ctl.srcStride * Signed(kFractal);
+  const int64_t first =
+      Signed((ctl.kStart * static_cast<uint64_t>(std::abs(ctl.srcStride)) + ctl.mStart) * kFractal);
+  const int64_t last = first + Signed(ctl.kStep - 1) * stride;
+  core.CheckUb(src, std::min(first, last), std::max(first, last) + Signed(ctl.mStep * kFractal),
+               "src");
+  const uint64_t column = move.RowsTo() * kFractal;
+  core.CheckUb(dst, 0, Signed(SpanOf(move.ColumnsTo(), ctl.dstStride * kFractal, column)), "dst");
+  move.to = core.UbOffset(dst.addr);
+  move.from = core.UbOffset(src.addr) + static_cast<uint64_t>(first);
+  core.IssueMove(
+      Pipe::kMte1,
+      [&](Record& record) {
+        record.dtype = dst.dtype;
+        record.repeat = BlocksOf(ctl.mStep * ctl.kStep * kFractal);
+        record.Add(
+            PartOf(core, dst, Use::kWrite, 0, column, move.ColumnsTo(), ctl.dstStride * kFractal));
+        record.Add(PartOf(core, src, Use::kRead, static_cast<uint64_t>(std::min(first, last)),
+                          ctl.mStep * kFractal, ctl.kStep,
+                          static_cast<uint64_t>(std::abs(stride))));
+      },
+      move);
+}
+ACLSIM_SKIPS_FAULTS()
+
+void CubeLoadScales(const Ub& dst, const Ub& src, const LoadScalesCtl& ctl) try {
+  Core& core = Core::Current();
+  core.instruction = "LoadData (scales)";
+  CheckIsCube(core);
+  CheckOperandIn(core, dst, {Space::kL0a, Space::kL0b}, kFractal, "dst");
+  CheckOperandIn(core, src, {Space::kL1}, kCubeBlock, "srcMx");
+  CheckRange("xStep", ctl.xStep, 0, 255, kFewerBits);
+  CheckRange("yStep", ctl.yStep, 0, 255, kFewerBits);
+  CheckRange("srcStride", ctl.srcStride, 0, 65535, kFewerBits);
+  CheckRange("dstStride", ctl.dstStride, 0, 65535, kFewerBits);
+  if (ctl.xStep == 0 || ctl.yStep == 0) {
+    MarkNothing(core, dst, "loads no scales: its xStep or yStep is 0");
+    return;
+  }
+  if (ctl.xStep > 1 && ctl.dstStride < ctl.yStep) {
+    ThrowFault("value-range",
+               Format("dstStride of the scales is %llu: rows that are %llu long overlap",
+                      static_cast<unsigned long long>(ctl.dstStride),
+                      static_cast<unsigned long long>(ctl.yStep)),
+               "Hardware overwrites what it has just written. dstStride counts 32 bytes: K by 64.");
+  }
+  const uint64_t len = ctl.yStep * kCubeBlock;
+  const uint64_t srcStep = ctl.srcStride * kCubeBlock, dstStep = ctl.dstStride * kCubeBlock;
+  const uint64_t first = ctl.xStart * srcStep + ctl.yStart * kCubeBlock;
+  core.CheckUb(src, Signed(first), Signed(first + SpanOf(ctl.xStep, srcStep, len)), "srcMx");
+  const Space space = core.SpaceOf(dst) == Space::kL0a ? Space::kMxa : Space::kMxb;
+  const uint64_t to = ScalesOf(core, dst);
+  if (to + SpanOf(ctl.xStep, dstStep, len) > core.image.End(space)) {
+    ThrowFault(kUbOutOfBounds,
+               Format("%llu bytes of scales from byte %llu of %s, which has %llu",
+                      static_cast<unsigned long long>(SpanOf(ctl.xStep, dstStep, len)),
+                      static_cast<unsigned long long>(to - core.image.Begin(space)),
+                      SpaceName(space), static_cast<unsigned long long>(core.soc.BytesOf(space))),
+               "Hardware would raise an exception. Load fewer rows at once.");
+  }
+  const uint64_t from = core.UbOffset(src.addr) + first;
+  core.IssueMove(
+      Pipe::kMte1,
+      [&](Record& record) {
+        record.dtype = src.dtype;
+        record.repeat = BlocksOf(ctl.xStep * len);
+        record.Add(BlockAccess(space, Use::kWrite, to, len, ctl.xStep, dstStep, dst.buf));
+        record.Add(PartOf(core, src, Use::kRead, first, len, ctl.xStep, srcStep));
+      },
+      [=](uint8_t* image) {
+        for (uint64_t x = 0; x < ctl.xStep; ++x) {
+          std::memcpy(image + to + x * dstStep, image + from + x * srcStep, len);
+        }
+      });
 }
 ACLSIM_SKIPS_FAULTS()
 
@@ -675,13 +880,24 @@ void CubeSetBoundary(uint64_t bytes) try {
 }
 ACLSIM_SKIPS_FAULTS()
 
-void CubeFill(const Ub& dst, const FillCtl& ctl) try {
+void CubeFill(const Ub& dst, const FillCtl& given) try {
   Core& core = Core::Current();
   core.instruction = "InitConstValue";
   CheckIsCube(core);
   const bool l1 = core.SpaceOf(dst) == Space::kL1;
   CheckOperandIn(core, dst, {Space::kL1, Space::kL0a, Space::kL0b}, l1 ? kCubeBlock : kFractal,
                  "dst");
+  if (!l1) {
+    CheckThere(
+        core, core.SpaceOf(dst) == Space::kL0a ? "InitConstValue of L0A" : "InitConstValue of L0B");
+  }
+  // A coupled core fills fractals behind each other in every memory.
+  const bool fractals = !l1 || core.kind == CoreKind::kCoupled;
+  FillCtl ctl = given;
+  if (core.kind == CoreKind::kCoupled) {
+    ctl.blocks = 1;
+    ctl.gap = 0;
+  }
   CheckRange("repeatTimes", ctl.repeat, 0, 32767, kFewerBits);
   CheckRange("blockNum", ctl.blocks, 0, 32767, kFewerBits);
   CheckRange("dstGap", ctl.gap, 0, 32767, kFewerBits);
@@ -689,7 +905,7 @@ void CubeFill(const Ub& dst, const FillCtl& ctl) try {
     MarkNothing(core, dst, "fills nothing: its repeatTimes or blockNum is 0");
     return;
   }
-  const uint64_t unit = l1 ? kCubeBlock : kFractal;
+  const uint64_t unit = fractals ? kFractal : kCubeBlock;
   const uint64_t len = ctl.blocks * unit;
   const uint64_t step = len + ctl.gap * unit;
   core.CheckUb(dst, 0, Signed(SpanOf(ctl.repeat, step, len)), "dst");
@@ -715,15 +931,15 @@ ACLSIM_SKIPS_FAULTS()
 namespace {
 
 void CheckTableTypes(const Core& core, Space table, DType dst, DType src) {
-  const bool widens = src == DType::kHalf && dst == DType::kFloat;
-  const bool known = table == Space::kBt
-                         ? widens || (src == dst && (src == DType::kFloat || src == DType::kInt32))
-                         : src == DType::kUint64 && dst == DType::kUint64;
-  if (!known) {
+  const std::vector<std::string>& known = core.soc.matrix.tableTypes;
+  const std::string pair = Format("%s %s", NameOf(src), NameOf(dst));
+  const bool fits = table == Space::kBt ? std::ranges::find(known, pair) != known.end()
+                                        : src == DType::kUint64 && dst == DType::kUint64;
+  if (!fits) {
     ThrowFault("dtype-unsupported",
                Format("%s of %s to %s", core.instruction, NameOf(src), NameOf(dst)),
-               "The device compiler refuses it. BT takes float, int32_t, and half as float; FB "
-               "takes uint64_t.");
+               "The device compiler refuses it. BT takes float, int32_t, and half (on Ascend 950 "
+               "bfloat16_t too) as float; FB takes uint64_t.");
   }
 }
 
@@ -747,10 +963,18 @@ void CubeCopyToTable(const Ub& dst, const Ub& src, uint64_t blockCount, uint64_t
     MarkNothing(core, dst, "copies nothing: its blockCount or blockLen is 0");
     return;
   }
-  const uint64_t len = blockLen * (bias ? 64 : 128);  // of the source
+  const uint64_t unit = bias ? core.soc.matrix.tableBlock : 128;
+  if (bias && blockLen * unit % 64 != 0) {
+    ThrowFault(
+        "value-range",
+        Format("blockLen of %s is %llu x %llu bytes, no multiple of 64", core.instruction,
+               static_cast<unsigned long long>(blockLen), static_cast<unsigned long long>(unit)),
+        "Hardware raises an exception: BT takes 64 bytes at a time. Let blockLen be even.");
+  }
+  const uint64_t len = blockLen * unit;  // of the source
   const uint64_t out = widens ? 2 * len : len;
   const uint64_t srcStep = bias ? len + srcGap * 32 : srcGap * 32;
-  const uint64_t dstStep = bias ? out + dstGap * 64 : dstGap * 128;
+  const uint64_t dstStep = bias ? out + dstGap * unit : dstGap * 128;
   core.CheckUb(src, 0, Signed(SpanOf(blockCount, srcStep, len)), "src");
   core.CheckUb(dst, 0, Signed(SpanOf(blockCount, dstStep, out)), "dst");
   const uint64_t to = core.UbOffset(dst.addr);
@@ -763,16 +987,17 @@ void CubeCopyToTable(const Ub& dst, const Ub& src, uint64_t blockCount, uint64_t
         record.Add(PartOf(core, dst, Use::kWrite, 0, out, blockCount, dstStep));
         record.Add(PartOf(core, src, Use::kRead, 0, len, blockCount, srcStep));
       },
-      [=, own = core.ub](uint8_t* image) {
+      [=, own = core.ub, half = src.dtype == DType::kHalf](uint8_t* image) {
         for (uint64_t i = 0; i < blockCount; ++i) {
           const uint8_t* const block = image + from + i * srcStep;
           uint8_t* const target = image + to + i * dstStep;
           for (uint64_t at = 0; widens && at < len; at += sizeof(uint16_t)) {
             uint16_t bits;
             std::memcpy(&bits, block + at, sizeof(bits));
-            const uint32_t wide = image == own ? BitsOf(HalfToFloat(bits))
-                                  : bits != 0  ? UINT32_MAX
-                                               : 0;
+            const uint32_t wide = image == own
+                                      ? BitsOf(half ? HalfToFloat(bits) : Bf16ToFloat(bits))
+                                  : bits != 0 ? UINT32_MAX
+                                              : 0;
             std::memcpy(target + 2 * at, &wide, sizeof(wide));
           }
           if (!widens) {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/cube_loops.h"
 
+#include <array>
 #include <cstring>
 
 #include "ascendc/half.h"
+#include "ascendc/narrow_floats.h"
 #include "ascendc/types.h"
 #include "host/level.h"
 
@@ -14,7 +16,7 @@ namespace {
 constexpr size_t kPanel = 16;  // columns of B and C
 constexpr size_t kBlock = 16;  // rows of a fractal
 constexpr size_t kFractal = 512;
-constexpr size_t kMostK0 = 64;  // of int4b_t
+constexpr size_t kMostK0 = 64;  // of 4 bits
 
 // A tile of C has kRows rows and kPanels panels: as many sums as the host has registers for.
 #if defined(__AVX512F__)
@@ -134,7 +136,52 @@ inline void Words(Word* to, const uint8_t* from) {
   std::memcpy(to, from, kFractal);
 }
 
+template <float (*Value)(uint8_t), size_t codes>
+constexpr auto ValuesOf() {
+  std::array<float, codes> values{};
+  for (size_t i = 0; i < codes; ++i) {
+    values[i] = Value(static_cast<uint8_t>(i));
+  }
+  return values;
+}
+constexpr auto kE4m3 = ValuesOf<E4m3ToFloat, 256>();
+constexpr auto kE5m2 = ValuesOf<E5m2ToFloat, 256>();
+constexpr auto kHif8 = ValuesOf<Hif8ToFloat, 256>();
+constexpr auto kE2m1 = ValuesOf<E2m1ToFloat, 16>();
+constexpr auto kE1m2 = ValuesOf<E1m2ToFloat, 16>();
+
+inline void ReadBytes(float* to, const uint8_t* from, const std::array<float, 256>& values) {
+  for (size_t i = 0; i < kFractal; ++i) {
+    to[i] = values[from[i]];
+  }
+}
+inline void ReadNibbles(float* to, const uint8_t* from, const std::array<float, 16>& values) {
+  for (size_t i = 0; i < kFractal; ++i) {
+    to[2 * i] = values[from[i] & 15];
+    to[2 * i + 1] = values[from[i] >> 4];
+  }
+}
+
 inline void ReadFractal(float* to, const uint8_t* from, CubeForm form) {
+  switch (form) {
+    case CubeForm::kE4m3:
+      ReadBytes(to, from, kE4m3);
+      return;
+    case CubeForm::kE5m2:
+      ReadBytes(to, from, kE5m2);
+      return;
+    case CubeForm::kHif8:
+      ReadBytes(to, from, kHif8);
+      return;
+    case CubeForm::kE2m1:
+      ReadNibbles(to, from, kE2m1);
+      return;
+    case CubeForm::kE1m2:
+      ReadNibbles(to, from, kE1m2);
+      return;
+    default:
+      break;
+  }
   if (form == CubeForm::kHalf || form == CubeForm::kBf16) {
     uint16_t words[kFractal / 2];
     Words(words, from);
@@ -167,6 +214,12 @@ inline void ReadFractal(int32_t* to, const uint8_t* from, CubeForm form) {
     }
     return;
   }
+  if (form == CubeForm::kUint8) {
+    for (size_t i = 0; i < kFractal; ++i) {
+      to[i] = from[i];
+    }
+    return;
+  }
   for (size_t i = 0; i < kFractal; ++i) {
     to[2 * i] = static_cast<int8_t>(from[i] << 4) >> 4;
     to[2 * i + 1] = static_cast<int8_t>(from[i]) >> 4;
@@ -179,8 +232,14 @@ constexpr size_t K0Of(CubeForm form) {
     case CubeForm::kBf16:
       return 16;
     case CubeForm::kInt8:
+    case CubeForm::kUint8:
+    case CubeForm::kE4m3:
+    case CubeForm::kE5m2:
+    case CubeForm::kHif8:
       return 32;
     case CubeForm::kInt4:
+    case CubeForm::kE2m1:
+    case CubeForm::kE1m2:
       return 64;
     default:
       return 8;
@@ -221,8 +280,16 @@ void ReadIntegers(int32_t* to, const uint8_t* from, size_t fractals, CubeForm fo
   Read(to, from, fractals, form);
 }
 void FloatPanels(float* to, const uint8_t* from, size_t steps, size_t across, CubeForm form) {
-  K0Of(form) == 16 ? PanelsOf<16>(to, from, steps, across, form)
-                   : PanelsOf<8>(to, from, steps, across, form);
+  switch (K0Of(form)) {
+    case 8:
+      return PanelsOf<8>(to, from, steps, across, form);
+    case 16:
+      return PanelsOf<16>(to, from, steps, across, form);
+    case 32:
+      return PanelsOf<32>(to, from, steps, across, form);
+    default:
+      return PanelsOf<64>(to, from, steps, across, form);
+  }
 }
 void IntegerPanels(int32_t* to, const uint8_t* from, size_t steps, size_t across, CubeForm form) {
   K0Of(form) == 32 ? PanelsOf<32>(to, from, steps, across, form)

@@ -8,7 +8,21 @@
 namespace aclsim {
 
 // How the bits of an operand are read.
-enum class CubeForm : uint8_t { kHalf, kBf16, kFloat, kHf32, kHf32TowardZero, kInt8, kInt4 };
+enum class CubeForm : uint8_t {
+  kHalf,
+  kBf16,
+  kFloat,
+  kHf32,
+  kHf32TowardZero,
+  kInt8,
+  kUint8,
+  kInt4,
+  kE4m3,
+  kE5m2,
+  kHif8,
+  kE2m1,
+  kE1m2,
+};
 
 // Places of a product's numbers, in elements. A is as in L0A: a fractal has 16 rows of k0 numbers. B and C are panels of 16 columns, one
 // row of 16 behind the other.

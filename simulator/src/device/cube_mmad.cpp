@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mmad: L0C becomes A x B on top of what it begins with.
 #include <algorithm>
+#include <string_view>
 #include <vector>
 
+#include "ascendc/narrow_floats.h"
 #include "ascendc/types.h"
 #include "device/cube.h"
 #include "device/cube_loops.h"
@@ -11,26 +13,32 @@ namespace aclsim {
 
 namespace {
 
-constexpr uint32_t kResultAlign = 1024;
 constexpr uint64_t kColumns = 16;  // of a fractal of L0C
 constexpr uint64_t kOrderedFractals =
     10;  // results from which on hardware orders one Mmad behind another
 constexpr uint64_t kMostSize = 4095;
+constexpr uint64_t kScaled = 32;  // elements along K that share a scale
 
 // Places of elements, in bytes from the operand's first one.
 struct MmadShape {
   uint64_t m, n, k;
   uint8_t bits;
   bool vector;  // GEMV: A is one row, element behind element
+  bool nz;      // fractals of A column by column
+  bool scaled;
+  uint64_t width;  // bytes of a result
   uint64_t k0, m1, n1;
   uint64_t stepsA;  // fractals of A along K
 
-  MmadShape(const MmadCtl& ctl)
+  MmadShape(const MmadCtl& ctl, const MatrixFacts& unit, DType result)
       : m(ctl.m),
         n(ctl.n),
         k(ctl.k),
         bits(ctl.bits),
-        vector(ctl.m == 1),
+        vector(ctl.m == 1 && !ctl.noVector),
+        nz(unit.nzA),
+        scaled(ctl.scaled),
+        width(WidthOf(result)),
         k0(ColumnsOf(ctl.bits)),
         m1(CeilDiv(ctl.m, kFractalRows)),
         n1(CeilDiv(ctl.n, kFractalRows)),
@@ -40,17 +48,26 @@ struct MmadShape {
   uint64_t Steps() const { return CeilDiv(k, k0); }
   // The row of a fractal that begins with column `step` * k0.
   uint64_t OfA(uint64_t row, uint64_t step) const {
-    return vector
-               ? step * kCubeBlock
-               : (row / kFractalRows * stepsA + step) * kFractal + row % kFractalRows * kCubeBlock;
+    const uint64_t fractal =
+        nz ? step * m1 + row / kFractalRows : row / kFractalRows * stepsA + step;
+    return vector ? step * kCubeBlock : fractal * kFractal + row % kFractalRows * kCubeBlock;
   }
+  // The scale of 32 columns of A in a row, or of 32 rows of B in a column: fractals of 16 x 2.
+  uint64_t OfScale(uint64_t line, uint64_t group) const {
+    return (line / kFractalRows * CeilDiv(k, 2 * kScaled) + group / 2) * kCubeBlock +
+           line % kFractalRows * 2 + group % 2;
+  }
+  uint64_t BytesOfScales(uint64_t lines) const {
+    return CeilDiv(lines, kFractalRows) * CeilDiv(k, 2 * kScaled) * kCubeBlock;
+  }
+  uint64_t Groups() const { return CeilDiv(k, kScaled); }
   uint64_t OfB(uint64_t step, uint64_t column) const {
     return (step * n1 + column / kFractalRows) * kFractal + column % kFractalRows * kCubeBlock;
   }
   uint64_t OfC(uint64_t row, uint64_t column) const {
-    return ColumnStep() * (column / kColumns) + (row * kColumns + column % kColumns) * kAccumulator;
+    return ColumnStep() * (column / kColumns) + (row * kColumns + column % kColumns) * width;
   }
-  uint64_t ColumnStep() const { return m1 * kFractalRows * kColumns * kAccumulator; }
+  uint64_t ColumnStep() const { return m1 * kFractalRows * kColumns * width; }
   uint64_t BytesOfA() const { return vector ? Steps() * kCubeBlock : m1 * stepsA * kFractal; }
   uint64_t BytesOfB() const { return Steps() * n1 * kFractal; }
   uint64_t BytesOfC() const { return n1 * ColumnStep(); }
@@ -63,21 +80,40 @@ enum class Initial : uint8_t { kZero, kTable, kOld };
 
 struct MmadPlaces {
   uint64_t c, a, b, bias;  // in the image
+  uint64_t scaleA, scaleB;
   Initial initial;
 };
 
+// How A and B are read.
+struct MmadForms {
+  CubeForm a, b;
+  bool halves;  // C is half: sums are made in float, and rounded once they are complete
+};
+
 CubeForm FormOf(DType dtype, uint8_t bits, const CubeRegisters& registers) {
-  switch (bits) {
-    case 4:
-      return CubeForm::kInt4;
-    case 8:
-      return CubeForm::kInt8;
-    case 16:
-      return dtype == DType::kBf16 ? CubeForm::kBf16 : CubeForm::kHalf;
+  switch (dtype) {
+    case DType::kInt8:
+      return bits == 4 ? CubeForm::kInt4 : CubeForm::kInt8;
+    case DType::kUint8:
+      return CubeForm::kUint8;
+    case DType::kE4m3:
+      return CubeForm::kE4m3;
+    case DType::kE5m2:
+      return CubeForm::kE5m2;
+    case DType::kHif8:
+      return CubeForm::kHif8;
+    case DType::kE2m1:
+      return CubeForm::kE2m1;
+    case DType::kE1m2:
+      return CubeForm::kE1m2;
+    case DType::kBf16:
+      return CubeForm::kBf16;
+    case DType::kHalf:
+      return CubeForm::kHalf;
     default:
-      return !registers.hf32 || dtype != DType::kFloat ? CubeForm::kFloat
-             : registers.hf32TowardZero                ? CubeForm::kHf32TowardZero
-                                                       : CubeForm::kHf32;
+      return !registers.hf32            ? CubeForm::kFloat
+             : registers.hf32TowardZero ? CubeForm::kHf32TowardZero
+                                        : CubeForm::kHf32;
   }
 }
 
@@ -95,28 +131,28 @@ void Begin(T* c, const T* old, const T* table, uint64_t rows, uint64_t columns, 
   }
 }
 
-template <typename T, typename Read, typename Panels, typename Compute>
-void MultiplyAs(CubeOperands<T>* operands, uint8_t* image, const MmadShape& shape,
-                const MmadPlaces& at, CubeForm form, const Read& read, const Panels& panels,
-                const Compute& compute) {
+template <typename T, typename Read, typename Panels, typename Scale, typename Compute>
+void MultiplyAs(CubeOperands<T>* operands, T* c, const uint8_t* image, const MmadShape& shape,
+                const MmadPlaces& at, const MmadForms& forms, const Read& read,
+                const Panels& panels, const Scale& scale, const Compute& compute) {
   const uint64_t fractal = kFractalRows * shape.k0;
   const uint64_t fractals = CeilDiv(shape.BytesOfA(), kFractal);
   operands->a.resize(fractals * fractal);
   operands->b.resize(shape.Steps() * shape.n1 * fractal);
   operands->tail.resize(shape.m * kColumns);
-  read(operands->a.data(), image + at.a, fractals, form);
-  panels(operands->b.data(), image + at.b, shape.Steps(), shape.n1, form);
-  T* const c = reinterpret_cast<T*>(image + at.c);
+  read(operands->a.data(), image + at.a, fractals, forms.a);
+  panels(operands->b.data(), image + at.b, shape.Steps(), shape.n1, forms.b);
+  scale(operands);
   const T* const table = reinterpret_cast<const T*>(image + at.bias);
   CubeProduct product;
   product.m = shape.m;
   product.k = shape.k;
   product.k0 = shape.k0;
   product.panels = shape.n / kColumns;
-  product.stepA = shape.vector ? shape.k0 : fractal;
-  product.blockA = shape.stepsA * fractal;
+  product.stepA = shape.vector ? shape.k0 : shape.nz ? shape.m1 * fractal : fractal;
+  product.blockA = shape.nz ? fractal : shape.stepsA * fractal;
   product.panelB = shape.Steps() * fractal;
-  product.panelC = shape.ColumnStep() / kAccumulator;
+  product.panelC = shape.ColumnStep() / shape.width;
   for (uint64_t panel = 0; panel < product.panels && at.initial != Initial::kOld; ++panel) {
     Begin(c + panel * product.panelC, c, table + panel * kColumns, shape.m, kColumns, at.initial);
   }
@@ -136,15 +172,68 @@ void MultiplyAs(CubeOperands<T>* operands, uint8_t* image, const MmadShape& shap
   }
 }
 
-void Multiply(CubeRegisters* registers, uint8_t* image, const MmadShape& shape,
-              const MmadPlaces& at, CubeForm form) {
+// Powers of two are put on the numbers: products of numbers and scales have what products of scaled numbers have.
+void ScaleNumbers(CubeOperands<float>* operands, const uint8_t* image, const MmadShape& shape,
+                  const MmadPlaces& at) {
+  for (uint64_t group = 0; group < shape.Groups(); ++group) {
+    const uint64_t step = group * kScaled / shape.k0, inStep = group * kScaled % shape.k0;
+    for (uint64_t m = 0; m < shape.m; ++m) {
+      const float factor = E8m0ToFloat(image[at.scaleA + shape.OfScale(m, group)]);
+      float* const row = operands->a.data() + shape.OfA(m, step) * 8 / shape.bits + inStep;
+      std::transform(row, row + kScaled, row, [=](float value) { return value * factor; });
+    }
+    for (uint64_t n = 0; n < shape.n; ++n) {
+      const float factor = E8m0ToFloat(image[at.scaleB + shape.OfScale(n, group)]);
+      float* const column = operands->b.data() +
+                            (n / kColumns * shape.Steps() * shape.k0 + group * kScaled) * kColumns +
+                            n % kColumns;
+      for (uint64_t i = 0; i < kScaled; ++i) {
+        column[i * kColumns] *= factor;
+      }
+    }
+  }
+}
+
+void MultiplyFloats(CubeRegisters* registers, float* c, const uint8_t* image,
+                    const MmadShape& shape, const MmadPlaces& at, const MmadForms& forms) {
   const CubeTable& loops = CubeLoops();
-  if (shape.bits <= 8) {
-    MultiplyAs(&registers->integers, image, shape, at, form, loops.readIntegers,
-               loops.integerPanels, loops.integers);
+  MultiplyAs(
+      &registers->floats, c, image, shape, at, forms, loops.readFloats, loops.floatPanels,
+      [&](CubeOperands<float>* operands) {
+        if (shape.scaled) {
+          ScaleNumbers(operands, image, shape, at);
+        }
+      },
+      loops.floats);
+}
+
+// By way of floats, in the order in which the halves lie.
+void MultiplyHalves(CubeRegisters* registers, uint8_t* image, const MmadShape& shape,
+                    const MmadPlaces& at, const MmadForms& forms) {
+  uint16_t* const c = reinterpret_cast<uint16_t*>(image + at.c);
+  std::vector<float>& wide = registers->floats.results;
+  wide.resize(shape.BytesOfC() / sizeof(uint16_t));
+  std::transform(c, c + wide.size(), wide.begin(), HalfToFloat);
+  MultiplyFloats(registers, wide.data(), image, shape, at, forms);
+  for (uint64_t n = 0; n < shape.n; ++n) {
+    for (uint64_t m = 0; m < shape.m; ++m) {
+      const uint64_t element = shape.OfC(m, n) / sizeof(uint16_t);
+      c[element] = FloatToHalf(wide[element]);
+    }
+  }
+}
+
+void Multiply(CubeRegisters* registers, uint8_t* image, const MmadShape& shape,
+              const MmadPlaces& at, const MmadForms& forms) {
+  if (forms.a == CubeForm::kInt8 || forms.a == CubeForm::kUint8 || forms.a == CubeForm::kInt4) {
+    const CubeTable& loops = CubeLoops();
+    MultiplyAs(
+        &registers->integers, reinterpret_cast<int32_t*>(image + at.c), image, shape, at, forms,
+        loops.readIntegers, loops.integerPanels, [](CubeOperands<int32_t>*) {}, loops.integers);
+  } else if (forms.halves) {
+    MultiplyHalves(registers, image, shape, at, forms);
   } else {
-    MultiplyAs(&registers->floats, image, shape, at, form, loops.readFloats, loops.floatPanels,
-               loops.floats);
+    MultiplyFloats(registers, reinterpret_cast<float*>(image + at.c), image, shape, at, forms);
   }
 }
 
@@ -163,41 +252,75 @@ void Shade(uint8_t* image, const MmadShape& shape, const MmadPlaces& at) {
       columns[n] |= any(image + at.b + shape.OfB(step, n), bytes) ? 1 : 0;
     }
   }
+  for (uint64_t group = 0; shape.scaled && group < shape.Groups(); ++group) {
+    for (uint64_t m = 0; m < shape.m; ++m) {
+      rows[m] |= image[at.scaleA + shape.OfScale(m, group)];
+    }
+    for (uint64_t n = 0; n < shape.n; ++n) {
+      columns[n] |= image[at.scaleB + shape.OfScale(n, group)];
+    }
+  }
   for (uint64_t m = 0; m < shape.m; ++m) {
     for (uint64_t n = 0; n < shape.n; ++n) {
       uint8_t* const c = image + at.c + shape.OfC(m, n);
       const bool begins = at.initial == Initial::kTable
-                              ? any(image + at.bias + n * kAccumulator, kAccumulator)
-                              : at.initial == Initial::kOld && any(c, kAccumulator);
-      std::memset(c, rows[m] != 0 || columns[n] != 0 || begins ? 0xFF : 0, kAccumulator);
+                              ? any(image + at.bias + n * shape.width, shape.width)
+                              : at.initial == Initial::kOld && any(c, shape.width);
+      std::memset(c, rows[m] != 0 || columns[n] != 0 || begins ? 0xFF : 0, shape.width);
     }
   }
 }
 
-bool IsFloating(const Ub& operand) { return IsReal(operand.dtype); }
+// What kernels call a type of A or B: that of 4-bit integers travels as bytes.
+const char* TypeName(DType dtype, uint8_t bits) {
+  return dtype == DType::kInt8 && bits == 4 ? "int4b_t" : NameOf(dtype);
+}
 
-void CheckTypes(const Ub& dst, const Ub& a, const MmadCtl& ctl) {
-  const bool integers = ctl.bits <= 8 && a.dtype == DType::kInt8;
-  const bool fits =
-      integers ? dst.dtype == DType::kInt32 : IsFloating(a) && dst.dtype == DType::kFloat;
-  if (!fits) {
+void CheckTypes(const Core& core, const Ub& dst, const Ub& a, const Ub& b, const MmadCtl& ctl) {
+  using Product = MatrixFacts::Product;
+  const std::vector<Product>& products =
+      ctl.scaled ? core.soc.matrix.scaledProducts : core.soc.matrix.products;
+  const std::string_view ofA = TypeName(a.dtype, ctl.bits), ofB = TypeName(b.dtype, ctl.bits);
+  const auto fits = [&](const Product& product) {
+    return ofA == product.a && ofB == product.b && std::string_view(NameOf(dst.dtype)) == product.c;
+  };
+  if (std::ranges::none_of(products, fits)) {
+    std::string known;
+    for (const Product& product : products) {
+      known +=
+          Format("%s%s x %s to %s", known.empty() ? "" : ", ", product.a, product.b, product.c);
+    }
     ThrowFault(
         "dtype-unsupported",
-        Format("Mmad of %s to %s", ctl.bits == 4 ? "int4b_t" : NameOf(a.dtype), NameOf(dst.dtype)),
-        "The device compiler refuses it. On Atlas A2 int8_t and int4b_t give int32_t; half, "
-        "bfloat16_t and float give float.");
+        Format("%s of %s x %s to %s", core.instruction, ofA.data(), ofB.data(), NameOf(dst.dtype)),
+        Format("The device compiler refuses it, or it is not simulated. %s multiplies %s.",
+               core.soc.name.c_str(), known.empty() ? "nothing so" : known.c_str()));
   }
   if (ctl.bits == 4 && ctl.k % 2 != 0) {
     ThrowFault("value-range",
-               Format("k of Mmad of int4b_t is %llu, which is odd",
+               Format("k of Mmad of %s is %llu, which is odd", ofA.data(),
                       static_cast<unsigned long long>(ctl.k)),
                "Hardware raises an exception: two elements share a byte.");
+  }
+  if (ctl.scaled && ctl.k % (2 * kScaled) != 0) {
+    ThrowFault("value-range",
+               Format("k of %s is %llu, no multiple of 64", core.instruction,
+                      static_cast<unsigned long long>(ctl.k)),
+               "Hardware raises an exception: scales lie in pairs of 32 elements each. Fill A, B "
+               "and K up with zeros.");
   }
 }
 
 Initial InitialOf(Core& core, const Ub& dst, const Ub& bias, const MmadCtl& ctl) {
   if (!ctl.hasBias) {
     return ctl.fromZero ? Initial::kZero : ctl.fromTable ? Initial::kTable : Initial::kOld;
+  }
+  if (core.soc.BytesOf(Space::kBt) == 0) {
+    ThrowFault(
+        "instruction-absent",
+        Format("Mmad with a bias: %s has no bias table", core.soc.name.c_str()),
+        "The device compiler refuses it. Put the bias into L0C by BroadCastVecToMM, and pass "
+        "cmatrixInitVal = false.");
   }
   CheckOperandIn(core, bias, {Space::kBt, Space::kL0c}, 64, "bias");
   if (ctl.fromZero) {
@@ -221,9 +344,9 @@ Initial InitialOf(Core& core, const Ub& dst, const Ub& bias, const MmadCtl& ctl)
 }
 
 // Columns of A that are multiplied in a cycle.
-uint8_t CubeK(const Ub& a, const MmadCtl& ctl, bool hf32) {
-  return ctl.bits == 32 ? (hf32 && a.dtype == DType::kFloat ? 8 : 4)
-                        : static_cast<uint8_t>(ColumnsOf(ctl.bits));
+uint8_t CubeK(const Core& core, const MmadCtl& ctl) {
+  return static_cast<uint8_t>(ctl.bits != 32 || core.cube.hf32 ? ColumnsOf(ctl.bits)
+                                                               : core.soc.matrix.floatK);
 }
 
 // The bytes of C that hold m x n results.
@@ -231,11 +354,11 @@ void AddResult(Record* record, const Core& core, const Ub& dst, Use use, const M
   const uint64_t whole = shape.n / kColumns;
   if (whole > 0) {
     record->Add(
-        PartOf(core, dst, use, 0, shape.m * kColumns * kAccumulator, whole, shape.ColumnStep()));
+        PartOf(core, dst, use, 0, shape.m * kColumns * shape.width, whole, shape.ColumnStep()));
   }
   if (shape.n % kColumns != 0) {
-    record->Add(PartOf(core, dst, use, whole * shape.ColumnStep(),
-                       shape.n % kColumns * kAccumulator, shape.m, kColumns * kAccumulator));
+    record->Add(PartOf(core, dst, use, whole * shape.ColumnStep(), shape.n % kColumns * shape.width,
+                       shape.m, kColumns * shape.width));
   }
 }
 
@@ -243,16 +366,22 @@ void AddResult(Record* record, const Core& core, const Ub& dst, Use use, const M
 
 void CubeMmad(const Ub& dst, const Ub& a, const Ub& b, const Ub& bias, const MmadCtl& ctl) try {
   Core& core = Core::Current();
-  core.instruction = "Mmad";
+  core.instruction = ctl.scaled ? "MmadMx" : "Mmad";
   CheckIsCube(core);
   constexpr const char* kSplit = "Hardware keeps the low 12 bits. Split the product.";
   CheckRange("m", ctl.m, 0, kMostSize, kSplit);
   CheckRange("n", ctl.n, 0, kMostSize, kSplit);
   CheckRange("k", ctl.k, 0, kMostSize, kSplit);
-  CheckOperandIn(core, dst, {Space::kL0c}, kResultAlign, "dst");
-  CheckOperandIn(core, a, {Space::kL0a}, kFractal, "fm");
-  CheckOperandIn(core, b, {Space::kL0b}, kFractal, "filter");
-  CheckTypes(dst, a, ctl);
+  const uint32_t fractalOfC = kFractalRows * kColumns * static_cast<uint32_t>(WidthOf(dst.dtype));
+  const uint32_t align = ctl.scaled && ctl.bits == 8 ? 2 * kFractal : kFractal;
+  CheckOperandIn(core, dst, {Space::kL0c}, fractalOfC, "dst");
+  CheckOperandIn(core, a, {Space::kL0a}, align, "fm");
+  CheckOperandIn(core, b, {Space::kL0b}, align, "filter");
+  CheckTypes(core, dst, a, b, ctl);
+  if (ctl.unitFlag != 0 && !HasPipe(core.kind, Pipe::kFix)) {
+    CheckRange("unitFlag", ctl.unitFlag, 0, 0,
+               "Unit flags are between Mmad and Fixpipe, which this core does not have.");
+  }
   if (ctl.unitFlag != 0 && ctl.unitFlag != 2 && ctl.unitFlag != 3) {
     CheckRange("unitFlag", ctl.unitFlag, 2, 3, "0 is no unit flag, 2 checks it, 3 sets it too.");
   }
@@ -261,7 +390,7 @@ void CubeMmad(const Ub& dst, const Ub& a, const Ub& b, const Ub& bias, const Mma
     core.MarkIdle(dst, "multiplies nothing: m, n or k is 0");
     return;
   }
-  const MmadShape shape(ctl);
+  const MmadShape shape(ctl, core.soc.matrix, dst.dtype);
   core.CheckUb(a, 0, static_cast<int64_t>(shape.BytesOfA()), "fm");
   core.CheckUb(b, 0, static_cast<int64_t>(shape.BytesOfB()), "filter");
   core.CheckUb(dst, 0, static_cast<int64_t>(shape.BytesOfC()), "dst");
@@ -274,9 +403,15 @@ void CubeMmad(const Ub& dst, const Ub& a, const Ub& b, const Ub& bias, const Mma
   if (initial == Initial::kTable) {
     core.CheckUb(table, 0, static_cast<int64_t>(shape.n * kAccumulator), "bias");
   }
-  const MmadPlaces at{core.UbOffset(dst.addr), core.UbOffset(a.addr), core.UbOffset(b.addr),
-                      initial == Initial::kTable ? core.UbOffset(table.addr) : 0, initial};
-  const CubeForm form = FormOf(a.dtype, ctl.bits, core.cube);
+  const MmadPlaces at{core.UbOffset(dst.addr),
+                      core.UbOffset(a.addr),
+                      core.UbOffset(b.addr),
+                      initial == Initial::kTable ? core.UbOffset(table.addr) : 0,
+                      ScalesOf(core, a),
+                      ScalesOf(core, b),
+                      initial};
+  const MmadForms forms{FormOf(a.dtype, ctl.bits, core.cube), FormOf(b.dtype, ctl.bits, core.cube),
+                        dst.dtype == DType::kHalf};
   if (ctl.unitFlag != 0) {
     AwaitUnitFlag(core, true, at.c, shape.BytesOfC());
   }
@@ -286,12 +421,18 @@ void CubeMmad(const Ub& dst, const Ub& a, const Ub& b, const Ub& bias, const Mma
         record.flow = Flow::kMove;
         record.dtype = a.dtype;
         record.ordered = shape.m1 * shape.n1 >= kOrderedFractals;
-        record.group = CubeK(a, ctl, core.cube.hf32);
+        record.group = CubeK(core, ctl);
         record.repeat =
             static_cast<int32_t>(shape.m1 * shape.n1 * CeilDiv(shape.k, uint64_t{record.group}));
         AddResult(&record, core, dst, Use::kWrite, shape);
         record.Add(PartOf(core, a, Use::kRead, 0, shape.BytesOfA(), 1, 0));
         record.Add(PartOf(core, b, Use::kRead, 0, shape.BytesOfB(), 1, 0));
+        if (ctl.scaled) {
+          record.Add(BlockAccess(Space::kMxa, Use::kRead, at.scaleA, shape.BytesOfScales(shape.m),
+                                 1, 0, a.buf));
+          record.Add(BlockAccess(Space::kMxb, Use::kRead, at.scaleB, shape.BytesOfScales(shape.n),
+                                 1, 0, b.buf));
+        }
         if (initial == Initial::kOld) {
           AddResult(&record, core, dst, Use::kRead, shape);
         } else if (initial == Initial::kTable) {
@@ -299,7 +440,9 @@ void CubeMmad(const Ub& dst, const Ub& a, const Ub& b, const Ub& bias, const Mma
         }
         record.move = [shape, at](uint8_t* image) { Shade(image, shape, at); };
       },
-      [shape, at, form, &core, image = core.ub] { Multiply(&core.cube, image, shape, at, form); });
+      [shape, at, forms, &core, image = core.ub] {
+        Multiply(&core.cube, image, shape, at, forms);
+      });
   if (ctl.unitFlag == 3) {
     PassUnitFlag(core, true, at.c, shape.BytesOfC());
   }

@@ -32,7 +32,7 @@ void CheckBlockCount(const CopyCtl& ctl) {
 
 void CheckPad(const Core& core, const CopyCtl& ctl, DType dtype) {
   CheckBlockCount(ctl);
-  if (core.kind == CoreKind::kCube) {
+  if (core.kind == CoreKind::kCube && core.soc.matrix.Lacks("DataCopyPad")) {
     ThrowFault("instruction-absent", "DataCopyPad on an AIC",
                "The device compiler refuses it: on Atlas A2 only DataCopy moves between GM and L1. "
                "ND2NZ fills the tail of a row with zeros.");
@@ -164,10 +164,21 @@ void CheckAtomic(Core& core, uint64_t len, DType copied) {
 
 namespace {
 
-// An AIC copies between GM and L1 as an AIV does between GM and UB.
-void CheckOnCube(Core& core, const Ub& local, const char* role) {
-  if (core.kind == CoreKind::kCube) [[unlikely]] {
-    CheckOperandIn(core, local, {Space::kL1}, kBlock, role);
+// Names of a copy by its way: an AIC copies between GM and L1 as an AIV does between GM and UB, a coupled core does both.
+constexpr const char* kInNames[] = {"DataCopy (GM to UB)", "DataCopy (GM to L1)"};
+constexpr const char* kOutNames[] = {"DataCopy (UB to GM)", "DataCopy (L1 to GM)"};
+constexpr const char* kPadInNames[] = {"DataCopyPad (GM to UB)", "DataCopyPad (GM to L1)"};
+constexpr const char* kPadOutNames[] = {"DataCopyPad (UB to GM)", "DataCopyPad (L1 to GM)"};
+size_t OfL1(const Core& core, const Ub& local) {
+  return core.kind == CoreKind::kCube ||
+                 (core.kind == CoreKind::kCoupled && core.SpaceOf(local) != Space::kUb)
+             ? 1
+             : 0;
+}
+void CheckInL1(Core& core, const Ub& local, bool toLocal) {
+  if (OfL1(core, local) != 0) [[unlikely]] {
+    CheckOperandIn(core, local, {Space::kL1}, kBlock, toLocal ? "dst" : "src");
+    CheckWay(core, toLocal ? Space::kGm : Space::kL1, toLocal ? Space::kL1 : Space::kGm);
   }
 }
 
@@ -197,7 +208,7 @@ void FillCopy(Record* record, const Core& core, bool toUb, const Ub& ub, Side ub
   if (record->atomic) {
     record->group = static_cast<uint8_t>(core.atomic.op);
   }
-  const Space space = core.kind == CoreKind::kCube ? core.SpaceOf(ub) : Space::kUb;
+  const Space space = core.kind == CoreKind::kVector ? Space::kUb : core.SpaceOf(ub);
   record->Add(BlockAccess(space, toUb ? Use::kWrite : Use::kRead, core.UbOffset(ub.addr),
                           ubSide.len, count, ubSide.step, ub.buf));
   record->Add(BlockAccess(Space::kGm, toUb ? Use::kRead : Use::kWrite,
@@ -431,8 +442,8 @@ void CopyInside(KernelFault&& fault, const Ub& dst, const Ub& src, const CopyCtl
 
 void CopyGmToUb(const Ub& dst, const void* src, const CopyCtl& ctl) try {
   Core& core = Core::Current();
-  core.instruction = core.kind == CoreKind::kCube ? "DataCopy (GM to L1)" : "DataCopy (GM to UB)";
-  CheckOnCube(core, dst, "dst");
+  core.instruction = kInNames[OfL1(core, dst)];
+  CheckInL1(core, dst, true);
   CheckBlockCount(ctl);
   if (IsIdleCopy(core, ctl, &dst)) {
     return;
@@ -454,8 +465,8 @@ void CopyGmToUb(const Ub& dst, const void* src, const CopyCtl& ctl) try {
 
 void CopyUbToGm(void* dst, const Ub& src, const CopyCtl& ctl) try {
   Core& core = Core::Current();
-  core.instruction = core.kind == CoreKind::kCube ? "DataCopy (L1 to GM)" : "DataCopy (UB to GM)";
-  CheckOnCube(core, src, "src");
+  core.instruction = kOutNames[OfL1(core, src)];
+  CheckInL1(core, src, false);
   CheckBlockCount(ctl);
   if (IsIdleCopy(core, ctl, nullptr)) {
     return;
@@ -480,6 +491,11 @@ void CopyUbToUb(const Ub& dst, const Ub& src, const CopyCtl& ctl) try {
                     ctl.dstGap / kBlock);
     return;
   }
+  if (core.kind == CoreKind::kCoupled &&
+      (core.SpaceOf(dst) != Space::kUb || core.SpaceOf(src) != Space::kUb)) {
+    CubeCopyUbToL1(dst, src, ctl);
+    return;
+  }
   CheckBlockCount(ctl);
   if (IsIdleCopy(core, ctl, &dst)) {
     return;
@@ -495,8 +511,9 @@ void CopyUbToUb(const Ub& dst, const Ub& src, const CopyCtl& ctl) try {
 
 void CopyPadGmToUb(const Ub& dst, const void* src, const CopyCtl& ctl, const PadCtl& pad) try {
   Core& core = Core::Current();
-  core.instruction = "DataCopyPad (GM to UB)";
+  core.instruction = kPadInNames[OfL1(core, dst)];
   CheckPad(core, ctl, dst.dtype);
+  CheckInL1(core, dst, true);
   if (IsIdleCopy(core, ctl, &dst)) {
     return;
   }
@@ -582,8 +599,9 @@ void CopyPadGmToUb(const Ub& dst, const void* src, const CopyCtl& ctl, const Pad
 
 void CopyPadUbToGm(void* dst, const Ub& src, const CopyCtl& ctl) try {
   Core& core = Core::Current();
-  core.instruction = "DataCopyPad (UB to GM)";
+  core.instruction = kPadOutNames[OfL1(core, src)];
   CheckPad(core, ctl, src.dtype);
+  CheckInL1(core, src, false);
   if (IsIdleCopy(core, ctl, nullptr)) {
     return;
   }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Conversions of vector registers. The narrower of the two types takes one part of the lanes of the wider.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "ascendc/narrow_floats.h"
 #include "device/reg.h"
 #include "device/vec.h"
 #include "device/vec_dtypes_950.h"
@@ -104,12 +106,60 @@ void WrapIntegers(DType to, uint8_t* lanes, DType from, const uint8_t* src, Roun
   }
 }
 
+// Types of 8 bits with a point.
+struct NarrowFloat {
+  DType dtype;
+  float (*value)(uint8_t);
+  uint8_t (*code)(float);  // the nearest one that is finite
+  float beyond;            // from here on, or past here, numbers have none
+  uint8_t infinity;        // or NaN, where there is no infinity
+};
+constexpr NarrowFloat kNarrowFloats[] = {
+    {DType::kE4m3, E4m3ToFloat, FloatToE4m3, 0x1.d00002p8f, 0x7F},
+    {DType::kE5m2, E5m2ToFloat, FloatToE5m2, 61440.0f, 0x7C},
+    {DType::kHif8, Hif8ToFloat, FloatToHif8, 49152.0f, 0x6F},
+};
+const NarrowFloat* NarrowOf(DType dtype) {
+  const auto* const found = std::ranges::find(kNarrowFloats, dtype, &NarrowFloat::dtype);
+  return found == std::end(kNarrowFloats) ? nullptr : found;
+}
+
+// Between one of them and float or half. Its rounding is the one that its pairs have.
+bool ConvertNarrow(DType to, DType from, uint8_t* dst, const uint8_t* src, bool saturate,
+                   size_t n) {
+  const NarrowFloat* const in = NarrowOf(from);
+  const NarrowFloat* const out = NarrowOf(to);
+  if ((in == nullptr) == (out == nullptr)) {
+    return false;
+  }
+  for (size_t i = 0; i < n; ++i) {
+    if (in != nullptr) {
+      const float value = in->value(src[i]);
+      const uint16_t half = FloatToHalf(value);
+      if (to == DType::kHalf) {
+        std::memcpy(dst + 2 * i, &half, sizeof(half));
+      } else {
+        std::memcpy(dst + 4 * i, &value, sizeof(value));
+      }
+      continue;
+    }
+    const float value = LoadLane(from, src + i * WidthOf(from));
+    const bool none = !saturate && std::fabs(value) >= out->beyond;
+    dst[i] = none ? static_cast<uint8_t>(out->infinity | (std::signbit(value) ? 0x80 : 0))
+                  : out->code(value);
+  }
+  return true;
+}
+
 }  // namespace
 
 bool ConvertLanes(DType to, DType from, uint8_t* dst, const uint8_t* src, Round round,
                   bool saturate, size_t n) {
   if (const Conversion integers = IntegerConversion(to, from)) {
     integers(dst, src, n, saturate);
+    return true;
+  }
+  if (ConvertNarrow(to, from, dst, src, saturate, n)) {
     return true;
   }
   const auto body = Lanes().cast[static_cast<size_t>(from)][static_cast<size_t>(to)];

@@ -81,9 +81,15 @@ struct OperandWalk {
 // slot: 0 dst, 1 src0, 2 src1, as in VecCtl. A conversion's narrow operand simply has fewer blocks per repeat.
 OperandWalk MakeWalk(const Ub& ub, const char* role, const VecCtl& ctl, int slot, bool write);
 
+// The vector pipe of a coupled core works on UB alone.
+void CheckInUb(Core& core, const Ub& operand, const char* role);
+
 // Bounds and alignment of an operand whose bytes follow each other.
 inline void CheckOperand(Core& core, const Ub& operand, int64_t bytes, const char* role,
                          int64_t align = kBlock) {
+  if (core.kind == CoreKind::kCoupled) [[unlikely]] {
+    CheckInUb(core, operand, role);
+  }
   core.CheckUb(operand, 0, bytes, role);
   core.CheckUbAlign(operand, static_cast<uint32_t>(align), role);
 }

@@ -57,7 +57,13 @@ constexpr CastRule kCastRules[] = {
 };
 
 constexpr const char* kRoundNames[] = {"CAST_NONE",  "CAST_RINT",  "CAST_FLOOR", "CAST_CEIL",
-                                       "CAST_ROUND", "CAST_TRUNC", "CAST_ODD"};
+                                       "CAST_ROUND", "CAST_TRUNC", "CAST_ODD",   "CAST_HYBRID",
+                                       "CAST_EVEN",  "CAST_ZERO"};
+
+const char* NameOf(Round round) {
+  const auto index = static_cast<size_t>(round);
+  return index < std::size(kRoundNames) ? kRoundNames[index] : "no mode";
+}
 
 void CheckCast(const Core& core, DType from, DType to, Round round) {
   uint8_t modes = Is950(core) ? CastModes950(from, to) : 0;
@@ -77,8 +83,8 @@ void CheckCast(const Core& core, DType from, DType to, Round round) {
   }
   KernelFault fault{
       "cast-unsupported",
-      Format("%s to %s with %s on %s; legal modes: %s", NameOf(from), NameOf(to),
-             kRoundNames[static_cast<size_t>(round)], core.soc.name.c_str(),
+      Format("%s to %s with %s on %s; legal modes: %s", NameOf(from), NameOf(to), NameOf(round),
+             core.soc.name.c_str(),
              legal.empty() ? "none, the pair does not exist" : legal.c_str()),
       "Hardware writes zeros or garbage without an error. Use a legal mode, or go through a "
       "third type.",

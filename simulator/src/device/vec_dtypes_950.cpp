@@ -138,6 +138,14 @@ constexpr Conversion kCasts[] = {
     {kFloat, kInt64, kFiveModes},
     {kInt64, kInt32, kNoMode},
     {kInt64, kFloat, kFiveModes},
+    {DType::kFloat, DType::kE4m3, Bit(Round::kRint)},
+    {DType::kFloat, DType::kE5m2, Bit(Round::kRint)},
+    {DType::kFloat, DType::kHif8, Bit(Round::kRound)},
+    {DType::kHalf, DType::kHif8, Bit(Round::kRound)},
+    {DType::kE4m3, DType::kFloat, kNoMode},
+    {DType::kE5m2, DType::kFloat, kNoMode},
+    {DType::kHif8, DType::kFloat, kNoMode},
+    {DType::kHif8, DType::kHalf, kNoMode},
 };
 
 }  // namespace

@@ -17,6 +17,7 @@ class Core;
 template <typename T>
 struct CubeOperands {
   std::vector<T> a, b, tail;
+  std::vector<T> results;  // of C as halves
 };
 
 struct CubeRegisters {

@@ -23,10 +23,10 @@ class Image {
     };
     put(Space::kUb, soc.UbMemory(), kCmpMaskBytes);
     tracked_ = soc.UbMemory();
-    if (kind == CoreKind::kCube) {
+    if (kind != CoreKind::kVector) {
       constexpr uint64_t kLines = 64;  // between memories: no span reaches from one into the next
-      for (const Space space :
-           {Space::kL1, Space::kL0a, Space::kL0b, Space::kL0c, Space::kBt, Space::kFb}) {
+      for (const Space space : {Space::kL1, Space::kL0a, Space::kL0b, Space::kL0c, Space::kBt,
+                                Space::kFb, Space::kMxa, Space::kMxb}) {
         put(space, soc.BytesOf(space), kLines);
       }
       tracked_ = end_;
@@ -39,6 +39,9 @@ class Image {
   uint64_t End(Space space) const { return At(space).end; }
   // Returns the memory that holds a byte; UB for what lies behind them.
   Space SpaceOf(uint64_t offset) const {
+    if (offset < At(Space::kUb).end) {
+      return Space::kUb;
+    }
     for (size_t i = static_cast<size_t>(Space::kL1); i < kSpaces; ++i) {
       if (offset >= spaces_[i].begin && offset < spaces_[i].end) {
         return static_cast<Space>(i);

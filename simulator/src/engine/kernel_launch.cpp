@@ -62,6 +62,7 @@ bool FindHalves(KernelLaunch* launch, std::string* why) {
   if (library.Own("aclsimCubeCode") != nullptr) {
     launch->group = {1, 0};
   }
+  launch->matrix = library.Own("aclsimMatrixCode") != nullptr;
   const auto* const types = static_cast<const uint64_t*>(library.Own("aclsimKernelTypes"));
   if (types == nullptr) {
     return true;

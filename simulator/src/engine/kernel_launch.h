@@ -55,6 +55,7 @@ struct KernelLaunch {
   std::string tilingText;  // printed with a fault; may be empty
   const Soc* soc = nullptr;
   CoreGroup group;
+  bool matrix = false;  // on a coupled core the kernel uses the matrix unit
 
   // Cores have numbers from 0 on: those of one AI core follow one another, the AIC first.
   bool Mixed() const { return group.cubes > 0 && group.vectors > 0; }
@@ -68,7 +69,9 @@ struct KernelLaunch {
   }
   CoreKind KindOf(uint32_t core) const {
     const bool cube = group.vectors == 0 || (Mixed() && core % PerGroup() < group.cubes);
-    return soc->coupled ? CoreKind::kCoupled : cube ? CoreKind::kCube : CoreKind::kVector;
+    return soc->coupled ? (matrix ? CoreKind::kCoupled : CoreKind::kVector)
+           : cube       ? CoreKind::kCube
+                        : CoreKind::kVector;
   }
   uint32_t CoresOf(CoreKind kind) const {
     return blockDim * (!Mixed() ? 1 : kind == CoreKind::kCube ? group.cubes : group.vectors);

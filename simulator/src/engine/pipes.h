@@ -28,9 +28,8 @@ inline constexpr std::array<PipeFacts, kPipes> kPipeFacts = {{
     {"VECTOR", "V", {true, false, true}},
     {"MTE2", "MTE2", {true, true, true}},
     {"MTE3", "MTE3", {true, true, true}},
-    // Coupled cores have these too; what runs on them there is not simulated yet.
-    {"MTE1", "MTE1", {false, true, false}},
-    {"CUBE", "M", {false, true, false}},
+    {"MTE1", "MTE1", {false, true, true}},
+    {"CUBE", "M", {false, true, true}},
     {"FIXP", "FIX", {false, true, false}},
 }};
 
@@ -49,12 +48,17 @@ constexpr size_t PipesEnd(CoreKind kind) {
   return end;
 }
 static_assert(PipesEnd(CoreKind::kVector) == 4 && PipesEnd(CoreKind::kCube) == 7);
+static_assert(PipesEnd(CoreKind::kCoupled) == 6);
 // All but the scalar pipe, which issues to them, in the order of a datum's way.
 inline std::span<const Pipe> IssuedPipes(CoreKind kind) {
   static constexpr std::array kOfVector = {Pipe::kVector, Pipe::kMte2, Pipe::kMte3};
   static constexpr std::array kOfCube = {Pipe::kMte2, Pipe::kMte1, Pipe::kCube, Pipe::kFix,
                                          Pipe::kMte3};
-  return kind == CoreKind::kCube ? std::span<const Pipe>(kOfCube) : kOfVector;
+  static constexpr std::array kOfCoupled = {Pipe::kMte2, Pipe::kMte1, Pipe::kCube, Pipe::kVector,
+                                            Pipe::kMte3};
+  return kind == CoreKind::kVector ? std::span<const Pipe>(kOfVector)
+         : kind == CoreKind::kCube ? kOfCube
+                                   : kOfCoupled;
 }
 // As bits, of those that such a core lacks.
 constexpr uint8_t LackingPipes(CoreKind kind) {

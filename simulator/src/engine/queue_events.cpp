@@ -31,7 +31,11 @@ std::optional<HardEvent> EventOf(Pipe from, Pipe to) {
                  {Pipe::kMte1, Pipe::kFix, HardEvent::MTE1_FIX},
                  {Pipe::kFix, Pipe::kMte1, HardEvent::FIX_MTE1},
                  {Pipe::kCube, Pipe::kFix, HardEvent::M_FIX},
-                 {Pipe::kFix, Pipe::kCube, HardEvent::FIX_M}};
+                 {Pipe::kFix, Pipe::kCube, HardEvent::FIX_M},
+                 {Pipe::kCube, Pipe::kVector, HardEvent::M_V},
+                 {Pipe::kVector, Pipe::kCube, HardEvent::V_M},
+                 {Pipe::kMte3, Pipe::kMte1, HardEvent::MTE3_MTE1},
+                 {Pipe::kMte1, Pipe::kMte3, HardEvent::MTE1_MTE3}};
   for (const auto& entry : kEvents) {
     if (entry.from == from && entry.to == to) {
       return entry.event;

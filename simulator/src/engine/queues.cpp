@@ -55,7 +55,8 @@ BufferInfo& OwnBuffer(Core& core, uint32_t que, uint32_t buf, const char* call) 
 }
 
 QueuePipes PipesOf(const Core& core, uint8_t src, uint8_t dst) {
-  if (core.kind == CoreKind::kCube) {
+  const auto inUb = [&](uint8_t pos) { return PositionOf(pos).SpaceOn(core.kind) == Space::kUb; };
+  if (core.kind == CoreKind::kCube || !inUb(src) || !inUb(dst)) {
     return {PositionOf(src).EndsOn(core.kind).fills, PositionOf(dst).EndsOn(core.kind).takes};
   }
   constexpr auto kGm = static_cast<uint8_t>(AscendC::TPosition::GM);

@@ -2,17 +2,19 @@
 // Facts of one SoC, generated from soc.json. Everything that differs between SoCs is a field here, never an #ifdef.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace aclsim {
 
 // Memory that instructions address, in the order of the names of SpaceName. Instructions of vector kernels know GM and UB.
-enum class Space : uint8_t { kGm, kUb, kL1, kL0a, kL0b, kL0c, kBt, kFb };
-inline constexpr size_t kSpaces = 8;
+enum class Space : uint8_t { kGm, kUb, kL1, kL0a, kL0b, kL0c, kBt, kFb, kMxa, kMxb };
+inline constexpr size_t kSpaces = 10;
 const char* SpaceName(Space space);
 
 struct SpaceFacts {
@@ -20,7 +22,30 @@ struct SpaceFacts {
   uint32_t align = 1;  // of addresses
 };
 
-// The kind of a core. On split chips the vector and the cube unit are cores of their own, each with its code and its scalar unit.
+// The matrix unit of an architecture; without a product it is not simulated.
+struct MatrixFacts {
+  struct Product {
+    const char *a, *b, *c;  // types, as kernels call them
+  };
+  bool nzA = false;                      // L0A has fractals column by column, not row by row
+  uint32_t tableBlock = 0;               // bytes of a block of copies to BT
+  std::vector<std::string> tableTypes;   // "half float": types in L1 and in BT
+  uint32_t floatK = 0;                   // columns of A that are multiplied in a cycle, of float
+  std::array<uint16_t, kSpaces> ways{};  // by memory: a bit for each one that copies from it reach
+  std::vector<std::string> lacks, unsimulated;  // instructions, as findings call them
+  std::vector<Product> products;                // types of A, B and C
+  std::vector<Product> scaledProducts;          // the same of MX formats
+
+  bool Lacks(std::string_view name) const {
+    return std::find(lacks.begin(), lacks.end(), name) != lacks.end();
+  }
+  bool HasWay(Space from, Space to) const {
+    return (ways[static_cast<size_t>(from)] >> static_cast<size_t>(to) & 1) != 0;
+  }
+};
+
+// The kind of a core. On split chips the vector and the cube unit are cores of their own, each with its code and its scalar unit. A coupled core
+// has both; where a kernel leaves its matrix unit alone it is a vector core.
 enum class CoreKind : uint8_t { kVector, kCube, kCoupled };
 
 struct Soc {
@@ -40,6 +65,7 @@ struct Soc {
   bool dataCopyPad = false;  // byte-granular GM<->UB copies
   bool bf16 = false;
   bool coupled = false;  // CoreKind::kCoupled
+  MatrixFacts matrix;
   std::array<SpaceFacts, kSpaces> spaces{};
 
   uint64_t BytesOf(Space space) const { return spaces[static_cast<size_t>(space)].bytes; }

@@ -12,7 +12,8 @@ FIELDS = (
     *("l2Bytes", "memBytes"),
     *("dataCopyPad", "bf16", "coupled"),
 )
-SPACES = ("UB", "L1", "L0A", "L0B", "L0C", "BT", "FB")  # as the enum of soc.h, behind GM
+SPACES = ("UB", "L1", "L0A", "L0B", "L0C", "BT", "FB", "MXA", "MXB")
+"""As the enum of soc.h, behind GM."""
 
 
 def vector_cores(row: dict[str, Any]) -> int:
@@ -44,6 +45,34 @@ def spaces(row: dict[str, Any], aligns: dict[str, int]) -> str:
     return "{{{0, 1}, " + ", ".join(f"{{{literal(size)}, {align}}}" for size, align in rows) + "}}"
 
 
+def matrix(row: dict[str, Any]) -> str:
+    """The matrix unit. A memory's ways are a bit for each one that copies from it reach."""
+    facts = row["matrix"]
+    names = ("GM", *SPACES)
+    ways = [0] * len(names)
+    for way in facts["ways"]:
+        source, target = (names.index(name) for name in way.split())
+        ways[source] |= 1 << target
+    products, scaled = (
+        ", ".join(
+            "{" + ", ".join(f'"{name}"' for name in product.split()) + "}"
+            for product in facts.get(kind, ())
+        )
+        for kind in ("products", "scaledProducts")
+    )
+    lacks, unsimulated, types = (
+        ", ".join(json.dumps(name) for name in facts.get(kind, ()))
+        for kind in ("lacks", "unsimulated", "tableTypes")
+    )
+    return (
+        f"{{.nzA = {literal(facts['l0a'] == 'NZ')}, .tableBlock = {literal(facts['tableBlock'])}, "
+        f".tableTypes = {{{types}}}, .floatK = {literal(facts['floatK'])}, "
+        f".ways = {{{', '.join(map(str, ways))}}}, "
+        f".lacks = {{{lacks}}}, .unsimulated = {{{unsimulated}}}, .products = {{{products}}}, "
+        f".scaledProducts = {{{scaled}}}}}"
+    )
+
+
 def table(data: dict[str, Any]) -> str:
     """One designated initialiser per SoC, in the order of soc.h."""
     lines = [f"// {data['source']}"]
@@ -56,6 +85,7 @@ def table(data: dict[str, Any]) -> str:
         row |= data["archs"][str(row["npuArch"])]
         row["aivCores"] = vector_cores(row)
         fields = [f".{field} = {literal(row[field])}" for field in FIELDS]
+        fields.append(f".matrix = {matrix(row)}")
         fields.append(f".spaces = {spaces(row, data['aligns'])}")
         lines.append("{" + ", ".join(fields) + "},")
     return "\n".join(lines) + "\n"

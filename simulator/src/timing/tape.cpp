@@ -566,7 +566,7 @@ void TapeObserver::OnIssue(const Core& core, Record& record) {
   } else {
     const bool inGm = std::any_of(record.access.begin(), record.access.begin() + record.accessCount,
                                   [](const Access& access) { return access.InGm(); });
-    if (core.kind == CoreKind::kCube && !inGm) {
+    if (core.kind != CoreKind::kVector && !inGm) {
       AddUnit(record);
     } else {
       AddCopy(core, record);

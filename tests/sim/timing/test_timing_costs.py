@@ -22,6 +22,7 @@ from timing import cost_table  # noqa: E402
 
 # Copies of GM are timed by their bytes; the others run on the scalar pipe or not at all.
 UNCOSTED = {
+    "DataCopy (DN to NZ)",
     "DataCopy (GM to L1)",
     "DataCopy (GM to UB)",
     "DataCopy (L1 to GM)",
@@ -29,7 +30,9 @@ UNCOSTED = {
     "DataCopy (ND to NZ)",
     "DataCopy (dimensions)",
     "DataCopy (UB to GM)",
+    "DataCopyPad (GM to L1)",
     "DataCopyPad (GM to UB)",
+    "DataCopyPad (L1 to GM)",
     "DataCopyPad (UB to GM)",
     "DumpTensor",
     "Fixpipe (L0C to GM)",
