@@ -315,3 +315,20 @@ def test_whole_memories_are_given(tilings: Tilings) -> None:
     checked(products[0], fits)
     assert isinstance(no_l1, str)
     assert isinstance(no_l0c, str)
+
+
+@pytest.mark.parametrize("soc", [*SIZES, "Ascend910A"])
+def test_what_tiling_is_told_of_memories(toolkit: Path, tmp_path: Path, soc: str) -> None:
+    """L0A, L0B, L0C, L1, FB and BT, by PlatformAscendC."""
+    program = tmp_path / "core_memories"
+    source = Path(__file__).parent / "programs" / "core_memories.cpp"
+    command = ["g++", "-std=c++17", f"-I{toolkit}/include", str(source), "-o", str(program)]
+    command += [f"-L{toolkit}/lib64", "-lplatform", f"-Wl,-rpath,{toolkit}/lib64"]
+    command += [f"-Wl,-rpath-link,{toolkit}/lib64"]
+    subprocess.run(command, check=True)
+    environment = os.environ | {"ACLGRAD_SOC": soc}
+    told = subprocess.run([program], env=environment, check=True, capture_output=True, text=True)
+    l1, l0, l0c, bt = SIZES.get(soc, SIZES["Ascend310P3"])
+    fb = {"Ascend910B2": 2048, "Ascend950PR_9599": 4096}.get(soc, 0)
+    kept = 256 if bt else 0
+    assert list(map(int, told.stdout.split())) == [l0, l0, l0c, l1 + kept, fb, bt]

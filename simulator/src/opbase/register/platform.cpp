@@ -221,7 +221,12 @@ uint32_t PlatformAscendC::GetLibApiWorkSpaceSize() const {
 
 void PlatformAscendC::GetCoreMemSize(const CoreMemType& memType, uint64_t& size) const {
   size = 0;
-  if (platformInfo_ == nullptr || memType > CoreMemType::HBM) return;
+  if (platformInfo_ == nullptr) return;
+  if (memType == CoreMemType::FB || memType == CoreMemType::BT) {
+    size = aclsim::CurrentSoc().BytesOf(memType == CoreMemType::FB ? aclsim::Space::kFb
+                                                                   : aclsim::Space::kBt);
+  }
+  if (memType > CoreMemType::HBM) return;
   platformInfo_->GetLocalMemSize(static_cast<fe::LocalMemType>(memType), size);
   // A size that is set has the part that the toolkit keeps for itself; the SoC table's size has not.
   const bool set =
