@@ -76,7 +76,6 @@ def test_every_operator_has_its_files(spec, request) -> None:  # type: ignore[no
     root = request.config.rootpath
     for path in (
         f"op_kernel/{spec.op}/{spec.op}.cpp",
-        f"op_kernel/{spec.op}/{spec.op}.h",
         f"op_host/{spec.op}/{spec.op}_tiling.cpp",
         f"op_host/{spec.op}/{spec.op}_def.cpp",
         f"python/aclgrad/ops/{spec.op}.py",
