@@ -154,6 +154,11 @@ class Profiled:
         return sum(int(item["gmReadBytes"]) + int(item["gmWriteBytes"]) for item in self.launches)
 
     @property
+    def whole_bytes(self) -> int:
+        """All inputs and outputs."""
+        return self.read_bytes + self.write_bytes
+
+    @property
     def floor_bytes(self) -> int:
         """What is needed of the inputs read once and of the outputs written once."""
         return sum(_needed(self.launches, self.read_bytes, self.write_bytes))

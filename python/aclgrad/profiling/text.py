@@ -279,11 +279,12 @@ def warnings(found: Profiled) -> list[str]:
             " has nothing. Next: let vector instructions do that work, or take the estimate for a"
             " lower bound"
         )
-    if found.traffic < _LEAST_TRAFFIC:
+    if found.moved_bytes < _LEAST_TRAFFIC * found.whole_bytes:
         texts.append(
             f"{found.moved_bytes:,} bytes are moved in GM, inputs and outputs have"
-            f" {found.floor_bytes:,}: the kernel leaves some of them alone, and its bandwidth bound"
-            " is too high. Next: give the shapes, values and tiling data that make it do its work"
+            f" {found.whole_bytes:,}: the kernel leaves some of them alone, and its bandwidth bound"
+            " counts only what it moves. Next: nothing where it picks rows; else give the shapes,"
+            " values and tiling data that make it do its work"
         )
     guess = found.estimate
     borrowed = ", ".join(found.rests_on("extrapolated"))

@@ -495,7 +495,7 @@ constexpr bool kDropped = detail::kArch == 3510 && (std::is_same_v<T, int4b_t> |
   static_assert(!detail::kDropped<__VA_ARGS__>,                                                   \
                 Name " of int4b_t does not exist on architecture 3510: cast it to int8_t first"); \
   detail::UseMatrix()
-// What 2201 alone has, or what is simulated for it alone.
+// Only 2201 has this, or it is simulated for 2201 alone.
 #define ACLSIM_OF_2201(Name, ...)                                              \
   static_assert(detail::kHasCube<__VA_ARGS__> && detail::kArch == 2201,        \
                 "matrix units: " Name                                          \
@@ -670,7 +670,7 @@ void DataCopy(const LocalTensor<T>& dst, const GlobalTensor<T>& src, const Nd2Nz
   ACLSIM_KEEP_FRAME();
 }
 #if __NPU_ARCH__ == 3510
-// Of a matrix whose columns lie one behind the other.
+// The matrix in GM has its columns one behind the other.
 template <typename T>
 void DataCopy(const LocalTensor<T>& dst, const GlobalTensor<T>& src, const Dn2NzParams& p) {
   ACLSIM_CUBE("DataCopy of DN to NZ", T);

@@ -99,7 +99,7 @@ enum class Quant : uint8_t {
   kFloatTo8Vector,
   kIntTo8,
   kIntTo8Vector,
-  // Of Ascend 950.
+  // Ascend 950 has these.
   kScaledToHalf,
   kScaledToHalfVector,
   kScaledToBf16,
@@ -143,7 +143,7 @@ ACLSIM_DEVICE_API void CubeFixpipeToL1(const Ub& dst, const Ub& src, const Ub& p
 ACLSIM_DEVICE_API void CubeSetQuantTensor(const Ub& tensor, bool unitFlag);
 ACLSIM_DEVICE_API void CubeSetQuantScalar(uint64_t word);
 ACLSIM_DEVICE_API void CubeSetNz2nd(uint64_t ndNum, uint64_t srcNdStride, uint64_t dstNdStride);
-// Of a coupled core. UB to L1.
+// A coupled core copies from UB to L1.
 ACLSIM_DEVICE_API void CubeCopyUbToL1(const Ub& dst, const Ub& src, const CopyCtl& ctl);
 // Between L0C and UB, in fractals of 16 x 16 elements in L0C, of which only the first row counts with `rows`.
 struct FractalCopyCtl {

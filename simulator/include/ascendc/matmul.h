@@ -520,7 +520,7 @@ class MatmulImpl {
                   "Matmul: IterateAll into VECIN is not simulated yet; docs/simulator.md");
   }
   void WaitIterateAll() {}
-  // What the compiler knows goes before what comes at run time, which may be nothing: then `to` stays.
+  // Constants go before tiling data of run time, which may be nothing: then `to` stays.
   static void TakeTiling(const TCubeTiling* tiling, TCubeTiling* to) {
     if (tiling != nullptr) {
       *to = *tiling;
@@ -538,7 +538,7 @@ class MatmulImpl {
   }
   // Nobody has to call End any more.
   void Forget() { isUnderWay_ = false; }
-  // Of the tile that Iterate has made, where it lies, and of its rows where it is written by itself.
+  // The tile that Iterate has made: where it lies, and its rows where it is written by itself.
   uint32_t TileRow() const { return row_; }
   uint32_t TileColumn() const { return column_; }
   uint32_t PartColumns() const { return n_; }

@@ -15,8 +15,8 @@ ACLSIM_DEVICE_API int32_t MatmulServe(int32_t holder, void* request, uint32_t by
 ACLSIM_DEVICE_API void MatmulAnswer(uint32_t vector, uint32_t object, const void* answer,
                                     uint32_t bytes);
 ACLSIM_DEVICE_API void MatmulAwait(uint32_t object, void* answer, uint32_t bytes);
-// What the toolkit keeps of the launch's workspace for itself has a share for each AIV: a tile of C, and an image of UB. Returns where the
-// tile lies (local: null), or `what` that the AIV has at `local` in UB. given: GetSysWorkSpacePtr.
+// The toolkit's own part of the launch's workspace has a share for each AIV: a tile of C, and an image of UB. Returns where the tile lies
+// (local: null), or `what` that the AIV has at `local` in UB. given: GetSysWorkSpacePtr.
 ACLSIM_DEVICE_API uint8_t* MatmulWorkspace(uint8_t* given, const void* local, uint64_t bytes,
                                            const char* what);
 

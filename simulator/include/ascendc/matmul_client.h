@@ -16,7 +16,7 @@ namespace AscendC::detail::mm {
 
 enum class Ask : uint32_t { kIterate, kTile, kAll, kEnd };
 
-// What an AIV has set since its last request, as bits.
+// Bits say what an AIV has set since its last request.
 enum Change : uint32_t {
   kTilingChanged = 1,
   kOrgShapeChanged = 2,
@@ -55,11 +55,11 @@ struct Request {
   uint64_t type = 0;  // of the object, which both halves have alike
   uint32_t changes = 0;
   bool answered = true;
-  // Of Iterate, GetTensorC and IterateAll.
+  // Iterate, GetTensorC and IterateAll fill these in.
   bool partialSum = false, dense = false;
   uint8_t atomic = 0;
   GmMatrix c;
-  // What has changed.
+  // The bits of `changes` say which of these count.
   bool hasTiling = false;
   TCubeTiling tiling;
   int32_t org[5] = {}, part[3] = {-1, -1, -1};
@@ -258,7 +258,7 @@ class MatmulClient {
     next_.selfData = dataPtr;
     next_.changes |= detail::mm::kCopiesChanged;
   }
-  // What only other SoCs need, and Iterate<false>.
+  // Only other SoCs and Iterate<false> need these.
   void SetLocalWorkspace(const LocalTensor<uint8_t>&) {}
   template <typename T>
   void SetWorkspace(GlobalTensor<T>&) {}
@@ -433,7 +433,7 @@ class MatmulClient {
                          kBytes / sizeof(Dst));
     return slot;
   }
-  // What the kernel has set in UB goes to where the AIC finds it, once the part's extents are known.
+  // Operands in UB go to where the AIC finds them, once the part's extents are known.
   void HandOver() {
     using namespace detail::mm;
     const auto has = [this](Change change) { return (next_.changes & change) != 0; };
@@ -649,7 +649,7 @@ void EndEach(Object& object, Rest&&... rest) {
   EndEach(rest...);
 }
 
-// Of a MIX kernel. True on the AIC, which has served its AIVs until they have left.
+// Registers in a MIX kernel. True on the AIC, which has served its AIVs until they have left.
 template <typename... Args>
 __attribute__((always_inline)) inline bool RegistMixed(TPipe* pipe, GM_ADDR workspace,
                                                        Args&&... args) {

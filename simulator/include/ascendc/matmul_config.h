@@ -322,7 +322,7 @@ struct MatmulType {
   static constexpr TPosition srcPos = SRCPOS;
 };
 
-// What Matmul tells a copy out of L0C, in the terms of FixpipeParams.
+// Matmul describes a copy out of L0C by these, in the terms of FixpipeParams.
 struct DataCopyOutParams {
   uint16_t cBurstNum = 0;
   uint16_t burstLen = 0;

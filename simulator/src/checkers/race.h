@@ -211,7 +211,7 @@ class RaceObserver : public Observer {
   uint32_t PairOf(uint32_t site);
 };
 
-// What flags between the cores of one AI core tell: how far each of them is, as far as the one that sets the flag knows. So a core
+// Flags between the cores of one AI core carry how far each of them is, as far as the one that sets the flag knows. So a core
 // hears of its own work, where another one has waited for that and answers.
 class GroupFlags {
  public:

@@ -24,15 +24,15 @@ constexpr uint64_t ColumnsOf(uint8_t bits) { return kCubeBlock * 8 / bits; }
 
 // Cores with a matrix unit run them; elsewhere they do not exist.
 void CheckIsCube(const Core& core);
-// That the SoC's matrix unit has the instruction, by the name of one or of a form of it.
+// Faults unless the SoC's matrix unit has the instruction, by the name of one or of a form of it.
 void CheckThere(const Core& core, const char* name);
-// That the SoC has copies from one memory to another.
+// Faults unless the SoC has copies from one memory to another.
 void CheckWay(const Core& core, Space from, Space to);
 // The operand lies in one of the spaces, on a multiple of `align`.
 void CheckOperandIn(Core& core, const Ub& operand, std::initializer_list<Space> spaces,
                     uint32_t align, const char* role);
 void CheckRange(const char* field, uint64_t value, uint64_t least, uint64_t most, const char* why);
-// Where in the image the scales of an operand in L0A or L0B lie: at a sixteenth of its address in a memory of their own.
+// Returns where in the image the scales of an operand in L0A or L0B lie: at a sixteenth of its address in a memory of their own.
 uint64_t ScalesOf(const Core& core, const Ub& operand);
 [[noreturn]] void ThrowNotSimulated(const std::string& what);
 

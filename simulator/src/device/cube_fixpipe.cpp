@@ -15,7 +15,7 @@ namespace {
 
 constexpr uint64_t kColumns = 16;
 
-// What a mode makes of L0C.
+// A mode makes this of L0C.
 struct QuantFacts {
   const char* name;
   DType src;

@@ -271,7 +271,7 @@ void Shade(uint8_t* image, const MmadShape& shape, const MmadPlaces& at) {
   }
 }
 
-// What kernels call a type of A or B: that of 4-bit integers travels as bytes.
+// Returns the name that kernels have for a type of A or B: 4-bit integers travel as bytes.
 const char* TypeName(DType dtype, uint8_t bits) {
   return dtype == DType::kInt8 && bits == 4 ? "int4b_t" : NameOf(dtype);
 }

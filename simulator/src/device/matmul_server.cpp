@@ -29,7 +29,7 @@ Core& CurrentCore() {
   return core;
 }
 
-// What `pipe` has done before, and has waited for, is told with it.
+// The flag tells what `pipe` has done before and has waited for.
 void TellBehind(Core& core, Pipe pipe, uint16_t flag, uint32_t of, std::function<void()> tell) {
   const SyncEvent event =
       core.MakeSync(SyncEvent::Kind::kSet, pipe, Pipe::kScalar, CoreFlag(flag), of);

@@ -59,7 +59,7 @@ class FlagSenders {
  public:
   enum Who : uint32_t { kPeers, kCube, kVectors };
   static uint32_t AllOf(CoreKind kind) { return kind == CoreKind::kCube ? 1 : 0; }
-  // What an AIV and its AIC tell each other about one Matmul object, in both directions.
+  // The number of the flags by which an AIV and its AIC tell each other about one Matmul object.
   static uint32_t OfObject(uint32_t vector, uint32_t object) {
     return kObjects + vector * kMostObjects + object;
   }
@@ -246,7 +246,7 @@ class Meeting {
   const bool keepGoing_;
   std::vector<bool> dead_;
   bool died_ = false;  // one of them
-  // Of an AIV: its Matmul objects, requests and answers. Of an AIC: whose turn is next, and what it works for.
+  // An AIV has its Matmul objects, requests and answers here; an AIC whose turn is next, and what it works for.
   struct Served {
     uint32_t objects = 0;  // 0: not registered
     std::deque<Request> requests;
