@@ -61,6 +61,9 @@ _NOT_FOUND = re.compile(
 _OWN_CHECK = re.compile(r"ERR\d+ OPS|npu storage desc is unavailable")
 """How torch_npu refuses arguments, in part for operator types that are not here."""
 
+_NOT_TAKEN = re.compile(r"(aclnn\w+) does not take these arguments")
+"""How a function of examples/torch_operators refuses what its kernels would round or lack."""
+
 _LONG = re.compile(r"[Ee]xpected.*(?:[Ll]ong|int64)")
 """How PyTorch's CPU says that it wants 64 bits for indices, where an NPU takes 32."""
 
@@ -163,6 +166,8 @@ class Operator:
             try:
                 result, why = self._try(args, kwargs, dtype)
             except RuntimeError as error:
+                if refused := _NOT_TAKEN.search(str(error)):
+                    return self._despite(error, args, kwargs, undo, f"{refused[1]} refuses it")
                 if dtype in self._tried or not _OWN_CHECK.search(str(error)):
                     raise
                 return self._despite(error, args, kwargs, undo)
@@ -175,12 +180,19 @@ class Operator:
             return self.op.decompose(*args, **kwargs)
         return self.on_cpu(args, kwargs, why)
 
-    def _despite(self, error: RuntimeError, args: Any, kwargs: Any, undo: Any) -> Any:
-        """Run on the CPU what torch_npu refuses and may not have; what both refuse is its error."""
+    def _despite(
+        self,
+        error: RuntimeError,
+        args: Any,
+        kwargs: Any,
+        undo: Any,
+        why: str = "torch_npu has no kernel of it for these arguments",
+    ) -> Any:
+        """Run on the CPU what the NPU's side refuses; what both refuse is the NPU's error."""
         if undo is not None:
             undo()
         try:
-            return self.on_cpu(args, kwargs, "torch_npu has no kernel of it for these arguments")
+            return self.on_cpu(args, kwargs, why)
         except (RuntimeError, IndexError, ValueError):
             raise error from None
 

@@ -6,6 +6,8 @@
 #include <atomic>
 #include <cstring>
 
+#include "engine/shared_reads.h"
+
 namespace aclsim {
 
 namespace {
@@ -162,6 +164,7 @@ void MarkGm(const GmRows& rows, bool defined) {
 }
 
 bool IsDefinedGm(const GmRows& rows) {
+  const SharedReads reads;
   Part part;
   if (FindRows(rows, &part)) {
     return ForRows<false>(rows, part, AllSet);
@@ -193,6 +196,7 @@ void CopyGmShadow(const void* to, const void* from, uint64_t bytes) {
 }
 
 uint64_t FirstUndefinedGm(const void* backing, uint64_t bytes) {
+  const SharedReads reads;
   Part part;
   if (!FindPart(backing, bytes, &part)) {
     return bytes;

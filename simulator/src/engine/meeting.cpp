@@ -875,6 +875,7 @@ uint32_t Meeting::NoteStore(const Core& core, uint64_t address, uint64_t bytes) 
   constexpr uint64_t kWord = 4;
   const HoldsLocks holds;
   const std::lock_guard lock(wordMutex_);
+  const SharedReads reads;
   const uint32_t number = wordStores_.load(std::memory_order_relaxed) + 1;
   for (uint64_t at = address / kWord; at * kWord < address + bytes; ++at) {
     Word& word = words_[at];
@@ -890,6 +891,7 @@ Meeting::Word Meeting::LastStore(uint64_t address, uint32_t bytes) {
   constexpr uint64_t kWord = 4;
   const HoldsLocks holds;
   const std::lock_guard lock(wordMutex_);
+  const SharedReads reads;
   const auto found = words_.find(address / kWord);
   if (found == words_.end() || bytes > found->second.old.size()) {
     return {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads of GM that another core may write at that moment, as it may on hardware: polls and scalars.
+// Reads of GM, and of notes about it, that another core may write at that moment, as it may on hardware.
 #pragma once
 
 #if defined(__SANITIZE_THREAD__)
