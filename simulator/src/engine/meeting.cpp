@@ -156,7 +156,8 @@ void Meeting::Wait(Core& core, std::unique_lock<MeetingMutex>& lock,
   if (passes() && !abandoned_) {
     return;
   }
-  if (failed_ || died_ || abandoned_) {
+  // Each core of a deadlock tells its part, however early another one has failed by it: the launch chooses among all of them.
+  if ((failed_ && !stuck_) || died_ || abandoned_) {
     throw CoreAbandoned{};
   }
   ThrowDeadlock(vain());

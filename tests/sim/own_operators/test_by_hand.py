@@ -96,7 +96,7 @@ def test_a_tensor_before_a_number(tmp_path: Path) -> None:
 
 def test_a_macro_of_a_header_beside_them() -> None:
     """Sources whose functions a macro defines belong to op_api as well."""
-    root = Path(__file__).resolve().parents[2] / "examples" / "torch_operators"
+    root = Path(__file__).resolve().parents[3] / "examples" / "torch_operators"
     assert {file.name for file in locate(root).api} == {
         *("elementwise.cpp", "graph.cpp", "lists.cpp"),
         *("losses.cpp", "matrices.cpp", "reductions.cpp"),
@@ -217,7 +217,7 @@ def test_kernels_of_neighbours_are_built(
     library: Path, arrays: tuple[np.ndarray, np.ndarray]
 ) -> None:
     """When they are launched; one that does not build is named, with the command."""
-    neighbour, square = library / "math" / "doubled", LIBRARY.parent / "projects/math/square"
+    neighbour, square = library / "math" / "doubled", LIBRARY.parents[1] / "projects/math/square"
     for file in (file for file in square.rglob("*") if file.suffix in (".cpp", ".h")):
         target = neighbour / str(file.relative_to(square)).replace("square", "doubled")
         target.parent.mkdir(parents=True, exist_ok=True)
