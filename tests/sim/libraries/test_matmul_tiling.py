@@ -321,7 +321,7 @@ def test_whole_memories_are_given(tilings: Tilings) -> None:
 def test_what_tiling_is_told_of_memories(toolkit: Path, tmp_path: Path, soc: str) -> None:
     """L0A, L0B, L0C, L1, FB and BT, by PlatformAscendC."""
     program = tmp_path / "core_memories"
-    source = Path(__file__).parent / "programs" / "core_memories.cpp"
+    source = Path(__file__).parents[1] / "programs" / "core_memories.cpp"
     command = ["g++", "-std=c++17", f"-I{toolkit}/include", str(source), "-o", str(program)]
     command += [f"-L{toolkit}/lib64", "-lplatform", f"-Wl,-rpath,{toolkit}/lib64"]
     command += [f"-Wl,-rpath-link,{toolkit}/lib64"]
