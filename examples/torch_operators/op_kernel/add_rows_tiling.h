@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the host tells the add_rows kernel.
+// The host tells the add_rows kernel this.
 #ifndef ADD_ROWS_TILING_H
 #define ADD_ROWS_TILING_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the host tells the element_map kernel, and the formulas that both know.
+// The host tells the element_map kernel this; both know the formulas.
 #ifndef ELEMENT_MAP_TILING_H
 #define ELEMENT_MAP_TILING_H
 

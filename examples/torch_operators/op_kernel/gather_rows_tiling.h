@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the host tells the gather_rows kernel.
+// The host tells the gather_rows kernel this.
 #ifndef GATHER_ROWS_TILING_H
 #define GATHER_ROWS_TILING_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the host tells the matrix_product kernel.
+// The host tells the matrix_product kernel this.
 #ifndef MATRIX_PRODUCT_TILING_H
 #define MATRIX_PRODUCT_TILING_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the host tells the row_reduction kernel.
+// The host tells the row_reduction kernel this.
 #ifndef ROW_REDUCTION_TILING_H
 #define ROW_REDUCTION_TILING_H
 

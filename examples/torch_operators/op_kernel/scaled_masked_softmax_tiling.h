@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the host tells the scaled_masked_softmax kernel.
+// The host tells the scaled_masked_softmax kernel this.
 #ifndef SCALED_MASKED_SOFTMAX_TILING_H
 #define SCALED_MASKED_SOFTMAX_TILING_H
 

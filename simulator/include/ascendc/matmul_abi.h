@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Matmul objects of MIX kernels ask of the simulator.
+// Matmul objects of MIX kernels ask this of the simulator.
 #pragma once
 
 #include "ascendc/device_abi.h"

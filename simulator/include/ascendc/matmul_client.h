@@ -81,7 +81,7 @@ using InGm = std::conditional_t<Type::pos == TPosition::VECOUT || Type::pos == T
                                            Type::isTrans, Type::layout, Type::ibShare>,
                                 Type>;
 
-// The same number for the same types in both halves.
+// Both halves compute the same number for the same types.
 template <typename... Types>
 constexpr uint64_t NumberOf() {
   uint64_t number = 0xCBF29CE484222325;
