@@ -14,7 +14,6 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import numpy.typing as npt
-import pytest
 
 from aclgrad.spec.soc import family
 from compile_once import compile_once
@@ -24,9 +23,6 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parents[2] / "simulator" / "src"))
 
 import instruction_table  # noqa: E402
-
-# A kernel that calls nothing is ended by a signal.
-ENDS_BY_SIGNAL = pytest.mark.no_thread_sanitizer("it holds signals back until the next call")
 
 AREA = 32768
 BLOCK = 32

@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 from _pytest.mark import ParameterSet
 
-from instructions.bench import ENDS_BY_SIGNAL, HERE, KernelError, Runtime, compile_kernel
+from instructions.bench import HERE, KernelError, Runtime, compile_kernel
+from instructions.marks import ENDS_BY_SIGNAL
 
 pytestmark = pytest.mark.plants_faults
 
