@@ -101,14 +101,17 @@ def inputs_of(command: Sequence[str], tools: Toolchain, depfile: Path | None, si
 
 
 def read_depfile(path: Path) -> list[str]:
-    """The files that a compiler says it has read: the right side of its rule for make."""
+    """The files that a compiler says it has read: the right side of its rule for make. A compiler
+    that is called in this folder may name files relative to it, as ccache has it do.
+    """
     try:
         text = path.read_text("utf-8", "surrogateescape").replace("\\\n", " ")
     except OSError:
         return []
     rule = re.match(r"(?:[^\\:\n]|\\.|:(?=\S))*:[ \n]", text)
     words = re.findall(r"(?:\\.|[^\s\\])+", text[rule.end() :] if rule else "")
-    return [re.sub(r"\\(.)", r"\1", word).replace("$$", "$") for word in words]
+    names = [re.sub(r"\\(.)", r"\1", word).replace("$$", "$") for word in words]
+    return [os.path.abspath(name) for name in names]
 
 
 class _Lookups:
