@@ -17,6 +17,7 @@
 #include <memory>
 #include <mutex>
 
+#include "host/fork.h"
 #include "host/format.h"
 #include "host/pages.h"
 
@@ -243,6 +244,31 @@ bool IsBelowStack(uintptr_t address) {
   return address < lowest + PageBytes() && address + kLargestFrame > lowest;
 }
 
+std::atomic<const ThreadScopes*> threadScopes{nullptr};
+
+// How many scopes the thread was in before other people's code ran, to leave those that a crash in it has skipped the ends of.
+class OpenScopes {
+ public:
+  OpenScopes()
+      : scopes_(threadScopes),
+        open_(scopes_ != nullptr ? scopes_->open() : 0),
+        forkHolds_(HoldFork::Depth()) {}
+  void CloseLater() const {
+    // The library may have been loaded, or unloaded, by the code that crashed.
+    if (const ThreadScopes* const now = threadScopes; now != nullptr) {
+      now->close(now == scopes_ ? open_ : 0);
+    }
+    while (HoldFork::Depth() > forkHolds_) {
+      HoldFork::End();
+    }
+  }
+
+ private:
+  const ThreadScopes* const scopes_;
+  const uint32_t open_;
+  const uint32_t forkHolds_;
+};
+
 class Watched {
  public:
   Watched(ThreadProgress* progress, const void* library)
@@ -347,9 +373,11 @@ std::optional<Crash> RunForeign(const void* library, void (*call)(const void*), 
   frame.holdsLocks = holdsLocks;
   frame.progress = library != nullptr ? &ThreadProgress::OfThread() : nullptr;
   const Watched watched(frame.progress, library);
+  const OpenScopes scopes;
   Frame* const outer = current;
   if (sigsetjmp(frame.back, 1) != 0) {
     current = outer;
+    scopes.CloseLater();
     Crash crash{frame.signal, frame.code, frame.address,
                 std::vector<void*>(frame.stack, frame.stack + frame.depth)};
     if (frame.signal == kStuckSignal) {
@@ -368,6 +396,8 @@ std::optional<Crash> RunForeign(const void* library, void (*call)(const void*), 
   }
   return std::nullopt;
 }
+
+void SetThreadScopes(const ThreadScopes* scopes) { threadScopes = scopes; }
 
 HoldsLocks::HoldsLocks() { holdsLocks = holdsLocks + 1; }
 HoldsLocks::~HoldsLocks() { holdsLocks = holdsLocks - 1; }

@@ -31,11 +31,19 @@ int StackInSignal(void** stack, int most, const void* context);
 // "SIGSEGV at address 0x10"
 std::string CrashText(const Crash& crash);
 
+// Scopes that a library counts on each thread. A crash in other people's code skips their destructors, so RunForeign closes them.
+struct ThreadScopes {
+  uint32_t (*open)();            // how many the thread is in
+  void (*close)(uint32_t left);  // the innermost, until so many are left
+};
+// nullptr: the library is unloaded.
+void SetThreadScopes(const ThreadScopes* scopes);
+
 std::optional<Crash> RunForeign(const void* library, void (*call)(const void* code),
                                 const void* code);
 
-// Runs code. A SIGSEGV, SIGBUS, SIGFPE, SIGILL or SIGABRT in it ends it, without destroying its locals,
-// unless it comes from malloc or free, or under HoldsLocks: these end the process, as does a stack that is damaged
+// Runs code. A SIGSEGV, SIGBUS, SIGFPE, SIGILL or SIGABRT in it ends it, without destroying its locals
+// but ThreadScopes and HoldFork, unless it comes from malloc or free, or under HoldsLocks: these end the process, as does a stack that is damaged
 // further up than a page. Exceptions pass. library: any
 // address in the library of what it runs, which the watchdog may then end; null: it may not.
 template <typename Code>

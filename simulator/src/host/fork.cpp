@@ -61,6 +61,8 @@ void HoldFork::End() {
   }
 }
 
+uint32_t HoldFork::Depth() { return depth; }
+
 }  // namespace aclsim
 
 // A thread that is at a function's static variable holds off forks too: a child could never make the variable. The linker hands

@@ -27,6 +27,7 @@ class HoldFork {
 
   static void Begin();
   static void End();
+  static uint32_t Depth();  // how many live on this thread
 };
 
 // Made when it is first asked for, never destroyed: other threads may use it until the process is gone. Where T has a function

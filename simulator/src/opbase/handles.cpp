@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "engine/options.h"
+#include "host/crash.h"
 #include "host/fork.h"
 #include "host/lock.h"
 #include "opbase/executor.h"
@@ -34,7 +35,7 @@ thread_local Maker maker = {nullptr, nullptr};
 
 // The outermost HoldHandles of this thread.
 struct Hold {
-  int depth = 0;
+  uint32_t depth = 0;
   uint64_t number = 0;
 };
 thread_local Hold hold;
@@ -252,11 +253,25 @@ class HandleTable {
 aclsim::PerProcess<HandleTable> theTable;
 HandleTable& Table() { return *theTable; }
 
+// Ends HoldHandles of this thread, until `left` are left.
+void LeaveHolds(uint32_t left) {
+  while (hold.depth > left) {
+    if (--hold.depth == 0) Table().EndHold(hold.number);
+  }
+}
+
 // Tells the runtime whom to ask, while this library is loaded.
 struct Keeping {
   aclsim::ObjectKeeper keeper = {[] { return Table().List(); }, [] { Table().ForgetDead(); }};
-  Keeping() { aclsim::SetObjectKeeper(&keeper); }
-  ~Keeping() { aclsim::SetObjectKeeper(nullptr); }
+  aclsim::ThreadScopes scopes = {[] { return hold.depth; }, LeaveHolds};
+  Keeping() {
+    aclsim::SetObjectKeeper(&keeper);
+    aclsim::SetThreadScopes(&scopes);
+  }
+  ~Keeping() {
+    aclsim::SetThreadScopes(nullptr);
+    aclsim::SetObjectKeeper(nullptr);
+  }
 };
 const Keeping keeping;
 
@@ -350,9 +365,7 @@ Stale DescribeStale(HandleKind kind, const void* handle) {
 HoldHandles::HoldHandles() {
   if (hold.depth++ == 0) hold.number = Table().BeginHold();
 }
-HoldHandles::~HoldHandles() {
-  if (--hold.depth == 0) Table().EndHold(hold.number);
-}
+HoldHandles::~HoldHandles() { LeaveHolds(hold.depth - 1); }
 
 MadeByProgram::MadeByProgram(const char* function, const void* caller) {
   maker = {function, caller};

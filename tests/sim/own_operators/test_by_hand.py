@@ -38,6 +38,23 @@ def cases():
 """
 
 
+_AFTER_A_CRASH = """
+import sys
+from pathlib import Path
+import numpy as np, aclgrad
+from aclgrad.checks import operator_check
+affine, other = map(Path, sys.argv[1:])
+x = np.ones(4, np.float32)
+try:
+    aclgrad.load(affine).affine(x, x)
+except aclgrad.errors.AclgradError as error:
+    assert "crashed: SIGSEGV" in str(error), error
+checked = operator_check.check(other, soc="Ascend910B2", dtype="float32", fast=True)
+kinds = {item.kind for run in checked.runs(other, "Ascend910B2") for item in run.findings}
+assert "call-failed" not in kinds, kinds
+"""
+
+
 @pytest.fixture
 def library(tmp_path: Path) -> Path:
     """A copy of the repository that a test may change."""
@@ -254,6 +271,22 @@ def test_a_crash_says_where(library: Path) -> None:
     x = np.ones(4, np.float32)
     with pytest.raises(SourcesError, match=where):
         aclgrad.load(path).affine(x, x)
+
+
+def test_a_crash_leaves_nothing_behind(library: Path) -> None:
+    """It skips the destructors of the function that it ends. The next calls of the process and of
+    its children keep their executors all the same.
+    """
+    path = library / "math" / "affine"
+    source = path / "op_api" / "aclnn_scaled_offset.cpp"
+    crash = "if (*static_cast<volatile int*>(nullptr) >= 0)"
+    text = source.read_text()
+    assert "if (factor->ToFloat() >= 0)" in text
+    source.write_text(text.replace("if (factor->ToFloat() >= 0)", crash))
+    other = Path(__file__).parents[1] / "projects" / "math" / "clip_rows"
+    command = [sys.executable, "-c", _AFTER_A_CRASH, str(path), str(other)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 def test_function_for_cpp_alone(library: Path) -> None:
