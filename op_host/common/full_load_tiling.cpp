@@ -9,7 +9,7 @@
 namespace optiling {
 namespace {
 
-class FullLoadPlanner : private RowReducePlanner {
+class FullLoadPlanner : protected RowReducePlanner {
  public:
   FullLoadPlanner(const RowReduceCase& wanted, RowReducePlan* plan)
       : RowReducePlanner(wanted, plan) {}
@@ -60,7 +60,7 @@ class FullLoadPlanner : private RowReducePlanner {
 
   bool IsTransposed() const { return SlabMultiple() > 0; }
 
- private:
+ protected:  // benchmarks/driver/tilings.cpp tries what the rules leave out
   // A vector function counts the rows of a tile in 16 bits.
   static constexpr int64_t kMaxRegisterRows = 4096;
   // Brcb takes 8 rows of a tile in a repeat.
@@ -114,22 +114,21 @@ class FullLoadPlanner : private RowReducePlanner {
       return 0;
     }
     const int64_t rowsOfCore = CeilDiv(view_.outer, CoresFor(view_.outer));
-    const bool noBlocks = view_.inner == 1 && view_.reduce % blockLanes_ != 0;
+    const bool oddRow = view_.inner == 1 && view_.reduce % blockLanes_ != 0;
     const bool isShort = view_.inner > 1 ? view_.inner % blockLanes_ != 0
-                                         : (soc_.wholeBlocksOnly ? noBlocks : IsMod64()) &&
+                                         : (soc_.wholeBlocksOnly ? oddRow : IsMod64()) &&
                                                view_.reduce <= kMaxShortRow;
     // A stream is whole slabs and whole blocks, and has LeastStream elements or more.
-    int64_t whole = BlockRows();
-    while (whole * Slab() < LeastStream()) {
-      whole *= 2;
+    int64_t slabsOfStream = BlockRows();
+    while (slabsOfStream * Slab() < LeastStream()) {
+      slabsOfStream *= 2;
     }
-    whole *= kStreams;
-    if (isShort && MostSlabs(whole) > 0) {
-      return whole;
+    if (isShort && MostSlabs(slabsOfStream * kStreams) > 0) {
+      return slabsOfStream * kStreams;
     }
     const int64_t most = MostSlabs(kStreams);
     if (soc_.wholeBlocksOnly) {  // padded rows have another order of additions there, so all rows are transposed
-      return noBlocks && most >= 2 * kStreams ? kStreams : 0;
+      return oddRow && most >= 2 * kStreams ? kStreams : 0;
     }
     if (view_.inner == 1) {
       // A core with few rows would not fill the streams. Its rows are padded instead, with the same

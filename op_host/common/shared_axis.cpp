@@ -15,7 +15,7 @@ int64_t RoundsLate(int64_t chunkBuffers, int64_t keptChunks) {
   return Min(kMostLate, Max(0, chunkBuffers / keptChunks - 1));
 }
 
-class SharedAxisPlanner : private RowReducePlanner {
+class SharedAxisPlanner : protected RowReducePlanner {
  public:
   SharedAxisPlanner(const RowReduceCase& wanted, RowReducePlan* plan)
       : RowReducePlanner(wanted, plan),
@@ -51,7 +51,7 @@ class SharedAxisPlanner : private RowReducePlanner {
                       WithCommas(soc_.ubBytes) + " B)");
   }
 
- private:
+ protected:  // benchmarks/driver/tilings.cpp tries what the rules leave out
   UbBudget Budget(int64_t lanes, int64_t parts, bool shared) const {
     const int64_t chunk = data_.chunk > 0 ? data_.chunk : lanes;
     return WithSideBySide(
@@ -188,8 +188,8 @@ class SharedAxisPlanner : private RowReducePlanner {
       int64_t width;
       int64_t chunkBuffers;
       int64_t parts;
-      double onFirst;  // number of model cores
-      double onBoth;
+      double onFirst;  // what it reaches on the first number of model cores
+      double onBoth;   // the sum of what it reaches on both numbers, by their weights
     };
     const bool spares = !ar_ && fp32;
     const double ofFirst = spares ? kOfFirstWithSpares : kOfFirst;
@@ -272,6 +272,7 @@ class SharedAxisPlanner : private RowReducePlanner {
     if (data_.colTile < least) {
       data_.colTile = Min(whole, kLegacyChunkColumns);
     }
+    // Chunks are cut for the widest columns, so that they do not depend on how many cores SplitColumns shares these among.
     const int64_t columns = data_.colTile;
     data_.colTile = Min(columns, width_);
     Cut(1);
@@ -294,15 +295,16 @@ class SharedAxisPlanner : private RowReducePlanner {
       data_.pieces = parts;
       plan_.cores = CoresFor(plan_.units * parts);
     }
-    const int64_t mine = Min(Chunks(), CeilDiv(parts, data_.pieces) * data_.partChunks);
+    const int64_t chunksOfPiece = Min(Chunks(), CeilDiv(parts, data_.pieces) * data_.partChunks);
+    const bool stay = chunksOfPiece <= chunkBuffers_;
     data_.chunkBuffers = chunkBuffers_;
-    data_.keptChunks = mine <= chunkBuffers_ ? mine : Max(0, chunkBuffers_ - kAheadBuffers);
-    if (mine == data_.keptChunks) {
+    data_.keptChunks = stay ? chunksOfPiece : Max(0, chunkBuffers_ - kAheadBuffers);
+    if (stay) {
       SetL2Bypass(1);
       data_.resultsBypassL2 = 0;
     }
     if (data_.pieces > 1) {
-      data_.roundsLate = RoundsLate(chunkBuffers_, mine);
+      data_.roundsLate = RoundsLate(chunkBuffers_, chunksOfPiece);
       data_.workspaceUnits = CeilDiv(kRounds * plan_.cores, data_.pieces) + 1;
       const int64_t lanes = AlignUp(parts * (ar_ ? 1 : SumLanes()), kCacheLineLanes);
       // The workspace may start within a line, so it has one more.

@@ -4,10 +4,10 @@
 //
 // Cores that share need the hard synchronisation of all cores: KERNEL_TYPE_MIX_AIV_1_0 on the
 // device, batch scheduling from the host. A core publishes its sums of round r and then awaits
-// those of a round up to two before it, or of a later one, where a unit ends later. The workspace
-// holds kRounds = 6 rounds, each with a flag of its own. A core that publishes r + 2 has awaited
-// r - 1, so the others have published r - 1 and awaited r - 4. They may still read units with a
-// piece in r - 3.
+// those of a round up to two before it, or of a later one, where a unit ends later. So cores are
+// up to three rounds apart: one that publishes r + 2 has awaited r - 1, which the slowest core has
+// published. That one has awaited r - 4 and may still read the sums of units with a piece in r - 3.
+// The workspace holds the six rounds from r - 3 to r + 2 (kRounds), each with a flag of its own.
 #ifndef OP_KERNEL_COMMON_PART_SUMS_H_
 #define OP_KERNEL_COMMON_PART_SUMS_H_
 
