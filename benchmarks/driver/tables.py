@@ -28,7 +28,7 @@ BOUNDED = 0.85  # A case that takes no longer than its limit by this share has n
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 # Tables of every case; what is not named here is in the short page.
-IN_FULL = ("modelled", "classes", "below", "cliffs", "against", "scaling")
+IN_FULL = ("modelled", "classes", "below", "searched", "cliffs", "against", "scaling")
 
 
 @dataclass(frozen=True)
@@ -218,6 +218,47 @@ def below(groups: Sequence[CaseClass], rows: Sequence[Row]) -> Table:
         f" At {BOUNDED:.0%} of the limit or more are {len(bounded)} of the"
         f" {len(low)}: {', '.join(by_limit)}.",
     )
+
+
+def searched(rows: Sequence[Row]) -> Table:
+    """Times of the host's tilings by those of the fastest that a search finds."""
+    found: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        if "ratio" in row:
+            width = "fp32" if row["alias"] == "fp32" else "16 bit"
+            found.setdefault((row["class"], width), []).append(row)
+    lines = []
+    for (name, width), some in sorted(found.items()):
+        worst = max(some, key=lambda row: row["ratio"])
+        lines.append(
+            [
+                name,
+                width,
+                str(len(some)),
+                str(sum(row["tried"] - row["refused"] for row in some)),
+                f"{median(row['ratio'] for row in some):.3f}",
+                f"{worst['ratio']:.3f}",
+                f"{max(row['band'] for row in some):.0%}",
+                worst["case"] if worst["best"] else "",
+                worst["best"],
+            ]
+        )
+    low = [row for some in found.values() for row in some]
+    below = ""
+    if low:
+        ratios = [row["ratio"] for row in low]
+        ours = median(row["share"] for row in low)
+        best = median(row["share"] * row["ratio"] for row in low)
+        high = sum(row["share"] * row["ratio"] >= LOW for row in low)
+        below = (
+            f"{len(low)} cases, {sum(row['tried'] - row['refused'] for row in low)} tilings:"
+            f" ours by the best is {median(ratios):.3f} in the median, at most {max(ratios):.3f};"
+            f" above 1.03 in {sum(ratio > 1.03 for ratio in ratios)}. With the best tiling of each"
+            f" the median of their shares is {best:.1%} in place of {ours:.1%}, and {high} of them"
+            f" reach {LOW:.0%}."
+        )
+    headings = ["class", "dtype", "cases", "tilings", "ours / best", "worst", "model's error"]
+    return Table("low cases beside other tilings", [*headings, "where", "by"], lines, below)
 
 
 def cliffs(found: Sequence[Cliff], steepest: Sequence[str], lengths: int) -> Table:

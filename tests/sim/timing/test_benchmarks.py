@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -25,11 +25,12 @@ from driver import (
     modelled,
     public_kernels,
     tables,
+    tilings,
     values,
 )
 from driver.calls import Call, WrongNumbersError
 from driver.cases import Case
-from driver.choice_list import ROOT
+from driver.choice_list import ROOT, Alternative
 
 ROWS = Case("softmax_grad", (64, 64), "fp32")
 COLUMNS = Case("log_softmax_grad", (3, 50, 7), "fp16", (("dim", 1),))
@@ -439,3 +440,39 @@ def test_times_of_unchanged_sources_are_kept(
     assert again.times(change, {call: 0.0}) != before
     choices.Timer(1, "scalar.meet=4000").times(choice_list.AS_IT_IS, {call: 0.0})
     assert asked[2:] == [[call.key], [call.key]]
+
+
+FEW = Case("softmax_grad", (2048, 49, 9), "fp16", (("dim", 1),))
+
+
+def test_search_of_tilings(device: Device, tmp_path: Path) -> None:
+    """The host's tiling takes as long as the operator; what a bad rule leaves is found."""
+    program = tilings.build(tmp_path)
+    own = tilings.search(FEW, cases.SOC, program, program, 30)
+    assert own["us"] == pytest.approx(modelled.measure(FEW)["us"], rel=1e-3)
+    assert 1 <= own["ratio"] < 1.05
+    place = {"file": "op_host/common/row_reduce_tiling.cpp", "from": "cores = CoresFor(units);"}
+    rule = Alternative("few cores", (place | {"to": "cores = CeilDiv(CoresFor(units), 8);"},), ())
+    bad = tilings.search(FEW, cases.SOC, program, tilings.build(tmp_path, rule), 30)
+    assert bad["us"] > 2 * own["us"] and bad["ratio"] > 2
+    assert "cores" in bad["best"]
+
+
+def test_tilings_that_the_kernel_refuses(device: Device, tmp_path: Path) -> None:
+    """Buffers that are too small, and rows that nobody computes, are no fast tilings."""
+    listed = tilings.listed(tilings.build(tmp_path), FEW, cases.SOC)
+    assert len(listed) > 100
+    kernel = tilings.Kernel(FEW, cases.SOC)
+    own = listed[0]
+    us = kernel.us(own, float("inf"))
+    lanes = tilings.FIELDS.index("tileLanes")
+    units = tilings.FIELDS.index("coreUnits")
+
+    def other(at: int, value: int) -> tilings.Tiling:
+        return replace(own, fields=(*own.fields[:at], value, *own.fields[at + 1 :]))
+
+    assert 0 < us < 100
+    assert kernel.us(other(lanes, 64), us) == float("inf")
+    assert kernel.us(other(units, own.fields[units] // 2), us) == float("inf")
+    assert kernel.us(own, float("inf")) == us
+    kernel.close()
