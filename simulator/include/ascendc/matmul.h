@@ -3,225 +3,12 @@
 // Fixpipes of the basic API. All checks and times are those of these instructions.
 #pragma once
 
-#include <cstdio>
 #include <exception>
 
-#include "ascendc/matmul_config.h"
-#include "ascendc/matmul_memory.h"
+#include "ascendc/matmul_operand.h"
 #include "kernel_tiling/kernel_tiling.h"
 
 namespace AscendC::detail::mm {
-
-// A mistake in the use of an object: ends the core.
-template <typename... Args>
-[[noreturn]] void Misuse(const char* call, const char* next, const char* format, Args... args) {
-  char text[512] = "";
-  if constexpr (sizeof...(Args) == 0) {
-    std::snprintf(text, sizeof(text), "%s", format);
-  } else {
-    std::snprintf(text, sizeof(text), format, args...);
-  }
-  aclsim::MatmulMisuse(call, text, next);
-}
-
-template <typename T>
-constexpr uint32_t kC0 = ONE_BLK_SIZE / sizeof(T);
-// Rows and columns that transposition moves at a time.
-template <typename T>
-constexpr uint32_t kSide = sizeof(T) == 1 ? 32 : kRows;
-
-template <typename T>
-constexpr bool kIsInteger = std::is_same_v<T, int8_t> || std::is_same_v<T, int4b_t>;
-template <typename T>
-using SumOf = std::conditional_t<kIsInteger<T>, int32_t, float>;
-
-// A block of a matrix in L1, in columns of C0 elements with `height` rows each.
-template <typename T>
-struct Block {
-  LocalTensor<T> tensor;
-  uint32_t height = 0, columns = 0;
-};
-
-// A matrix in GM or L1 of which Matmul takes blocks. Its outer axis is M of A, or N of B; the other one is K.
-template <typename Type, bool isLeft>
-class Operand {
- public:
-  using T = typename Type::T;
-  static constexpr bool kInL1 = Type::pos == TPosition::TSCM;
-  static constexpr const char* kName = isLeft ? "A" : "B";
-
-  // isPart: the tensor is the core's part alone, as it comes from UB.
-  void Set(const GlobalTensor<T>& gm, bool transposed, bool isPart = false) {
-    gm_ = gm;
-    isSet_ = true;
-    transposed_ = transposed;
-    isPart_ = isPart;
-  }
-  void Set(const LocalTensor<T>& local, bool transposed) {
-    whole_.tensor = local;
-    isSet_ = true;
-    transposed_ = transposed;
-  }
-  bool IsSet() const { return isSet_; }
-  // Whether the rows in memory are those of the outer axis.
-  bool OuterIsRow() const { return transposed_ != isLeft; }
-  bool IsTransposed() const { return transposed_; }
-
-  // An extent in memory: rows of a part lie in whole blocks of 32 bytes.
-  uint32_t ExtentOf(uint32_t whole, uint32_t part) const {
-    return !isPart_ ? whole : Type::format == CubeFormat::NZ ? part : UpTo(part, kC0<T>);
-  }
-  const T* Address() const { return gm_.GetPhyAddr(); }
-
-  // Rows and columns of a block as L1 holds it: transposition moves whole squares.
-  uint32_t HeightOf(uint32_t rows) const { return UpTo(rows, OuterIsRow() ? kRows : kSide<T>); }
-  uint32_t WidthOf(uint32_t columns) const {
-    return UpTo(columns, OuterIsRow() ? kC0<T> : std::max(kC0<T>, sizeof(T) == 4 ? kRows : 0));
-  }
-
-  // `outer` x `k` elements of the matrix, whose extents in GM are `ofOuter` and `ofK`, into L1.
-  Block<T> ToL1(const LocalTensor<T>& to, uint32_t outer0, uint32_t outer, uint32_t k0, uint32_t k,
-                uint32_t ofOuter, uint32_t ofK, bool rowByRow) const {
-    const bool isRow = OuterIsRow();
-    const uint32_t row0 = isRow ? outer0 : k0, rows = isRow ? outer : k;
-    const uint32_t column0 = isRow ? k0 : outer0, columns = isRow ? k : outer;
-    const Block<T> block{to, HeightOf(rows), WidthOf(columns)};
-    if constexpr (Type::format == CubeFormat::NZ) {
-      const uint32_t inMatrix = UpTo(isRow ? ofOuter : ofK, kRows);  // rows of a column of C0
-      const uint32_t whole = UpTo(rows, kRows);
-      const GlobalTensor<T> from =
-          gm_[uint64_t{column0} / kC0<T> * inMatrix * kC0<T> + uint64_t{row0} * kC0<T>];
-      const uint32_t count = PartsOf(columns, kC0<T>);
-      if (inMatrix - whole <= UINT16_MAX) {
-        DataCopy(to, from,
-                 DataCopyParams(static_cast<uint16_t>(count), static_cast<uint16_t>(whole),
-                                static_cast<uint16_t>(inMatrix - whole),
-                                static_cast<uint16_t>(block.height - whole)));
-      } else {
-        for (uint32_t i = 0; i < count; ++i) {
-          DataCopy(to[i * block.height * kC0<T>], from[uint64_t{i} * inMatrix * kC0<T>],
-                   whole * kC0<T>);
-        }
-      }
-      return block;
-    } else if constexpr (Type::format == CubeFormat::VECTOR) {
-      DataCopy(to, gm_[k0], Nd2NzParams(1, 1, k, 0, k, 1, 1, 0));
-      return block;
-    } else {
-      const uint32_t pitch = isRow ? ofK : ofOuter;
-      const GlobalTensor<T> from = gm_[uint64_t{row0} * pitch + column0];
-      if (pitch <= UINT16_MAX) {
-        DataCopy(to, from, Nd2NzParams(1, rows, columns, 0, pitch, block.height, 1, 0));
-        return block;
-      }
-      if (!rowByRow) {
-        Misuse("Iterate", "A config with intrinsicsCheck copies row by row.",
-               "rows of %s have %u elements; without intrinsicsCheck they have at most 65535",
-               kName, pitch);
-      }
-      for (uint32_t row = 0; row < rows; ++row) {
-        DataCopy(to[row * kC0<T>], from[uint64_t{row} * pitch],
-                 Nd2NzParams(1, 1, columns, 0, columns, block.height, 1, 0));
-      }
-      return block;
-    }
-  }
-  // A block that the kernel itself copies there.
-  Block<T> In(const LocalTensor<T>& to, uint32_t outer, uint32_t k) const {
-    const bool isRow = OuterIsRow();
-    return {to, HeightOf(isRow ? outer : k), WidthOf(isRow ? k : outer)};
-  }
-  // A matrix that is in L1 as a whole.
-  Block<T> Whole(uint32_t outer, uint32_t k) const {
-    const bool isRow = OuterIsRow();
-    return {whole_.tensor, UpTo(isRow ? outer : k, kRows), UpTo(isRow ? k : outer, kC0<T>)};
-  }
-
-  // A part of a block into L0, `outer` x `k` elements from (outer0, k0) on.
-  void ToL0(const LocalTensor<T>& to, const Block<T>& block, uint32_t outer0, uint32_t outer,
-            uint32_t k0, uint32_t k) const {
-    if constexpr (Type::format == CubeFormat::VECTOR) {
-      LoadData(to, block.tensor[k0],
-               LoadData2DParams(0, PartsOf(k, kFractalElements), 1, 0, 0, false, 0));
-    } else if (OuterIsRow()) {
-      if constexpr (isLeft) {
-        Window(to, block, outer0, UpTo(outer, kRows), k0, UpTo(k, kC0<T>), false);
-      } else {
-        Fractals(to, block, outer0, outer, k0, k);
-      }
-    } else if constexpr (sizeof(T) == 1) {
-      SquaresOf8(to, block, outer0, outer, k0, k);
-    } else if constexpr (isLeft && sizeof(T) == 4) {
-      SquaresOf32(to, block, outer0, outer, k0, k);
-    } else {
-      Window(to, block, k0, UpTo(k, kRows), outer0, UpTo(outer, isLeft ? kRows : kC0<T>), isLeft);
-    }
-  }
-
- private:
-  static constexpr uint32_t kFractalElements = kFractalBytes / sizeof(T);
-
-  // A matrix in columns of C0 is a feature map of one column with a filter of 1 x 1: one load takes any window of it.
-  static void Window(const LocalTensor<T>& to, const Block<T>& block, uint32_t row0, uint32_t rows,
-                     uint32_t column0, uint32_t columns, bool transposed) {
-    LoadData3DParamsV2<T> p;
-    p.l1H = block.height;
-    p.l1W = 1;
-    p.channelSize = block.columns;
-    p.kExtension = columns;
-    p.mExtension = rows;
-    p.kStartPt = column0;
-    p.mStartPt = row0;
-    p.enTranspose = transposed;
-    LoadData(to, block.tensor, p);
-  }
-  // B as N x K: its fractals lie in L1 as L0B wants them.
-  static void Fractals(const LocalTensor<T>& to, const Block<T>& block, uint32_t n0, uint32_t n,
-                       uint32_t k0, uint32_t k) {
-    constexpr uint32_t kMostRepeats = 255;
-    const uint32_t n1 = PartsOf(n, kRows), k1 = PartsOf(k, kC0<T>), inColumn = block.height / kRows;
-    const uint32_t perLoad = n1 == inColumn ? std::max(1u, kMostRepeats / n1) : 1;
-    for (uint32_t i = 0; i < k1; i += perLoad) {
-      const uint32_t columns = std::min(perLoad, k1 - i);
-      LoadData(to[i * n1 * kFractalElements], block.tensor,
-               LoadData2DParams((k0 / kC0<T> + i) * inColumn + n0 / kRows, columns * n1, 1, 0, 0,
-                                false, 0));
-    }
-  }
-  // Squares of 32 x 32 bytes: a column of them of A as K x M, a row of them of B as K x N.
-  static void SquaresOf8(const LocalTensor<T>& to, const Block<T>& block, uint32_t outer0,
-                         uint32_t outer, uint32_t k0, uint32_t k) {
-    const uint32_t inColumn = block.height / kSide<T>, k1 = PartsOf(k, kSide<T>),
-                   o1 = PartsOf(outer, kSide<T>);
-    const uint32_t first = outer0 / kSide<T> * inColumn + k0 / kSide<T>;
-    if constexpr (isLeft) {
-      for (uint32_t i = 0; i < o1; ++i) {
-        LoadDataWithTranspose(to[2 * i * k1 * kFractalElements], block.tensor,
-                              LoadData2dTransposeParams(first + i * inColumn, k1, 1, 0, k1 - 1));
-      }
-    } else {
-      for (uint32_t i = 0; i < k1; ++i) {
-        LoadDataWithTranspose(to[2 * i * o1 * kFractalElements], block.tensor,
-                              LoadData2dTransposeParams(first + i, o1, inColumn, 1, 0));
-      }
-    }
-  }
-  // Squares of 16 x 16 words, whose halves lie in two columns of L1.
-  static void SquaresOf32(const LocalTensor<T>& to, const Block<T>& block, uint32_t m0, uint32_t m,
-                          uint32_t k0, uint32_t k) {
-    const uint32_t inColumn = block.height / kRows, k1 = PartsOf(k, kRows);
-    for (uint32_t i = 0; i < PartsOf(m, kRows); ++i) {
-      LoadDataWithTranspose(
-          to[2 * i * k1 * kFractalElements], block.tensor,
-          LoadData2dTransposeParamsV2((m0 / kC0<T> + 2 * i) * inColumn + k0 / kRows, k1, 1, 1, 0,
-                                      inColumn - 1));
-    }
-  }
-
-  GlobalTensor<T> gm_;
-  Block<T> whole_;
-  bool transposed_ = false, isSet_ = false, isPart_ = false;
-};
 
 constexpr const MatmulConfig& ConfigIn(const MatmulConfig& config) { return config; }
 constexpr const MatmulConfig& ConfigIn(const MatmulApiStaticTiling& tiling) { return tiling.cfg; }
@@ -229,14 +16,6 @@ constexpr const MatmulConfig& ConfigIn(const MatmulApiStaticTiling& tiling) { re
 // Whether a MatmulCallBackFunc has the copy.
 template <typename CopyOrNull>
 constexpr bool kIsCopy = !std::is_null_pointer_v<std::remove_cv_t<CopyOrNull>>;
-
-// The block of an operand that is in L1, until another one is asked for.
-template <typename T>
-struct Held {
-  Block<T> block;
-  uint32_t slot = 0, outer0 = 0, k0 = 0;
-  bool isHeld = false;
-};
 
 }  // namespace AscendC::detail::mm
 
@@ -265,6 +44,7 @@ class MatmulImpl {
   static constexpr bool kCopiesOut = detail::mm::kIsCopy<decltype(CallBack::kCopyOut)>;
   static constexpr bool kCopiesA = detail::mm::kIsCopy<decltype(CallBack::kCopyA1)>;
   static constexpr bool kCopiesB = detail::mm::kIsCopy<decltype(CallBack::kCopyB1)>;
+  static constexpr bool kIsBatch = A::layout != LayoutMode::NONE;
 
   static_assert(std::is_same_v<SrcA, SrcB>, "Matmul: A and B have one type");
   static_assert(kOfInt8 || kOfFloats,
@@ -305,9 +85,21 @@ class MatmulImpl {
                 "Matmul: C in this format is not simulated yet; it is ND, ND_ALIGN or NZ");
   static_assert(!kOwnCo1 || (C::format == CubeFormat::NZ && std::is_same_v<Dst, Sum>),
                 "Matmul: C in CO1 is NZ, of float or int32_t");
-  static_assert(
-      A::layout == LayoutMode::NONE && B::layout == LayoutMode::NONE,
-      "Matmul: batches (LayoutMode) are not simulated yet; docs/simulator.md says what is");
+  static_assert(kIsBatch == (B::layout != LayoutMode::NONE) &&
+                    kIsBatch == (C::layout != LayoutMode::NONE) &&
+                    (!kIsBatch || A::layout == B::layout),
+                "Matmul: A and B of a batch have one LayoutMode, and C has one as well");
+  static_assert(!kIsBatch || (A::pos == TPosition::GM && B::pos == TPosition::GM &&
+                              C::pos == TPosition::GM && !kCopiesA && !kCopiesB && !kCopiesOut),
+                "Matmul: batches with matrices in TSCM or CO1, or with copies of the kernel's own, "
+                "are not simulated yet; docs/simulator.md says what is");
+  static_assert(!kIsBatch || (!kQuantises && config.doNorm),
+                "Matmul: batches are of the NORM template, without quantisation");
+  static_assert(!kIsBatch || (A::format != CubeFormat::VECTOR && C::format != CubeFormat::NZ),
+                "Matmul: A and B of a batch are ND or NZ, and C is ND or ND_ALIGN");
+  static_assert((A::layout != LayoutMode::BSNGD && A::layout != LayoutMode::SBNGD) ||
+                    (A::format == CubeFormat::ND && B::format == CubeFormat::ND),
+                "Matmul: matrices in BSNGD and SBNGD are ND");
   static_assert((!kCopiesA || A::pos == TPosition::GM) && (!kCopiesB || B::pos == TPosition::GM) &&
                     (!kCopiesOut || C::pos == TPosition::GM),
                 "Matmul: MatmulCallBackFunc copies matrices that are in GM");
@@ -462,9 +254,8 @@ class MatmulImpl {
   // The next tile of C, in L0C; false when there is none.
   template <bool sync = true>
   bool Iterate(bool enPartialSum = false) {
-    static_assert(sync,
-                  "Matmul: Iterate<false> is not simulated yet; docs/simulator.md says what is");
     static_assert(!kOwnCo1, "Matmul: with C in CO1, Iterate takes its tensor");
+    static_assert(!kIsBatch, "Matmul: IterateBatch multiplies matrices with a LayoutMode");
     if (!Next("Iterate")) {
       return false;
     }
@@ -536,6 +327,17 @@ class MatmulImpl {
 #undef ACLSIM_TAKE_
     }
   }
+  // Whether the tiles of a column come one after the other.
+  static bool IsAlongM(const TCubeTiling& tiling) {
+    constexpr bool kIsSaid = config.iterateOrder != IterateOrder::UNDEF;
+    return kIsSaid ? config.iterateOrder == IterateOrder::ORDER_M : tiling.iterateOrder == 0;
+  }
+  // Products whose sum is one matrix of C: those of a group, where C has one for all of it.
+  static uint32_t SumsOf(const TCubeTiling& tiling) {
+    return A::layout == LayoutMode::NORMAL || tiling.CLayoutInfoG != 1
+               ? 1
+               : Word(std::max({tiling.ALayoutInfoG, tiling.BLayoutInfoG, 1}));
+  }
   // Nobody has to call End any more.
   void Forget() { isUnderWay_ = false; }
   // The tile that Iterate has made: where it lies, and its rows where it is written by itself.
@@ -545,13 +347,78 @@ class MatmulImpl {
   uint32_t TileRows() const { return rows_; }
   uint32_t TileColumns() const { return columns_; }
   uint32_t TilePitch() const { return Word(tiling_.baseN); }
-  template <bool sync = true, typename... Args>
-  void IterateBatch(Args&&...) {
-    static_assert(kAbsent<sync>, "Matmul: IterateBatch is not simulated yet; docs/simulator.md");
+  // So many products at once, of matrices that lie as their LayoutMode says.
+  void SetBatchNum(int32_t batchA, int32_t batchB) {
+    batchA_ = Word(batchA), batchB_ = Word(batchB);
+    if (batchA < 1 || batchB < 1) {
+      detail::mm::Misuse("SetBatchNum", "Each has one matrix or more.",
+                         "the batches of A and B have %d and %d matrices", batchA, batchB);
+    }
   }
-  template <bool sync = true, typename... Args>
-  void IterateNBatch(Args&&...) {
-    static_assert(kAbsent<sync>, "Matmul: IterateNBatch is not simulated yet; docs/simulator.md");
+  void IterateBatch(const GlobalTensor<Dst>& gm, bool enPartialSum, uint8_t enAtomic,
+                    bool enSequentialWrite, const uint32_t matrixStrideA = 0,
+                    const uint32_t matrixStrideB = 0, const uint32_t matrixStrideC = 0) {
+    if (batchA_ == 0) {
+      detail::mm::Misuse("IterateBatch", "Call SetBatchNum before.",
+                         "nobody has said how many matrices the batches have");
+    }
+    detail::mm::Batch batch;
+    batch.a = batchA_, batch.b = batchB_;
+    batch.strideA = matrixStrideA, batch.strideB = matrixStrideB;
+    CheckBatchCall(enPartialSum, enSequentialWrite, false, matrixStrideC);
+    Batches(gm, batch, enAtomic);
+  }
+  static void CheckBatchCall(bool enPartialSum, bool enSequentialWrite, bool intoUb,
+                             uint32_t matrixStrideC) {
+    if (enPartialSum) {
+      detail::mm::Misuse("IterateBatch", "Add in GM by enAtomic = 1, or multiply once.",
+                         "enPartialSum in batches is not simulated yet");
+    }
+    if (enSequentialWrite != intoUb) {
+      detail::mm::Misuse("IterateBatch", "It is true for UB alone.",
+                         "enSequentialWrite is %s, and C goes to %s",
+                         enSequentialWrite ? "true" : "false", intoUb ? "UB" : "GM");
+    }
+    if (matrixStrideC != 0) {
+      detail::mm::Misuse("IterateBatch", "The LayoutMode of C says where its matrices lie.",
+                         "matrixStrideC is reserved, and it is %u", matrixStrideC);
+    }
+  }
+  void Batches(const GlobalTensor<Dst>& gm, const detail::mm::Batch& batch, uint8_t enAtomic) {
+    using namespace detail::mm;
+    static_assert(kIsBatch, "Matmul: A, B and C of IterateBatch have a LayoutMode");
+    CheckIsInit("IterateBatch");
+    Restart();
+    const Axes a = AxesOfA(), b = AxesOfB(), c = AxesOfC();
+    const uint32_t products = batch.Products(), sums = SumsOf(tiling_);
+    CheckBatch(batch, a, b, sums);
+    for (uint32_t first = 0; first < products; first += sums) {
+      const uint32_t result = (batch.loop * products + first) / sums;
+      Place to = PlaceOf(C::layout, Whole<C>(c), result);
+      if (batch.isPart) {
+        to.pitch = UpTo(n_, kC0<Dst>);
+        to.offset = uint64_t{first / sums} * m_ * to.pitch;
+      }
+      pitchC_ = to.pitch;
+      biasAt_ = config.isBiasBatch ? uint64_t{result} * c.columns : 0;
+      while (Next("IterateBatch")) {
+        Memory& memory = Memory::Of(pipe_);
+        tileSlot_ = memory.l0c.Take(Word(tiling_.dbL0C));
+        for (uint32_t i = 0; i < sums; ++i) {
+          const auto number = [&](uint32_t matrices) {
+            return batch.loop * matrices + (first + i) * matrices / products;
+          };
+          a_.GoTo(PlaceIn(A::layout, a, number(batch.a), batch.strideA));
+          b_.GoTo(PlaceIn(B::layout, b, number(batch.b), batch.strideB));
+          Compute(memory.template L0c<Sum>(tileSlot_ * room_.ofTile), i > 0);
+        }
+        isTileFull_ = false;
+        Out(gm[to.offset], enAtomic, false);
+      }
+    }
+    a_.GoTo({}), b_.GoTo({});
+    DropBlocks();
+    pitchC_ = 0, biasAt_ = 0;
   }
 
  private:
@@ -695,6 +562,106 @@ class MatmulImpl {
                      uint32_t{sizeof(T)};
   }
 
+  // --- batches ---------------------------------------------------------------------------------------------------------------
+  static detail::mm::Axes AxesOf(const char* setter, int32_t b, int32_t rows, int32_t n, int32_t g,
+                                 int32_t columns) {
+    if (std::min({b, rows, n, g, columns}) < 1) {
+      detail::mm::Misuse("IterateBatch", "The tiling function calls it for A, B and C.",
+                         "the tiling has no layout by %s: its axes are %d, %d, %d, %d and %d",
+                         setter, b, rows, n, g, columns);
+    }
+    return {Word(b), Word(rows), Word(n), Word(g), Word(columns)};
+  }
+  static detail::mm::Axes Plain(uint32_t rows, uint32_t columns) {
+    detail::mm::Axes axes;
+    axes.rows = rows, axes.columns = columns;
+    return axes;
+  }
+  // As they lie in memory: NZ has whole fractals, rows of ND_ALIGN are whole blocks of 32 bytes.
+  template <typename Type>
+  static detail::mm::Axes Whole(detail::mm::Axes axes) {
+    constexpr uint32_t kBlock = detail::mm::kC0<typename Type::T>;
+    axes.rows = detail::mm::UpTo(axes.rows, Type::format == CubeFormat::NZ ? detail::mm::kRows : 1);
+    axes.columns = detail::mm::UpTo(axes.columns, Type::format == CubeFormat::ND ? 1 : kBlock);
+    return axes;
+  }
+  detail::mm::Axes AxesOfA() const {
+    const TCubeTiling& t = tiling_;
+    return Whole<A>(A::layout == LayoutMode::NORMAL
+                        ? Plain(a_.OuterIsRow() ? orgM_ : orgKa_, a_.OuterIsRow() ? orgKa_ : orgM_)
+                        : AxesOf("SetALayout", t.ALayoutInfoB, t.ALayoutInfoS, t.ALayoutInfoN,
+                                 t.ALayoutInfoG, t.ALayoutInfoD));
+  }
+  detail::mm::Axes AxesOfB() const {
+    const TCubeTiling& t = tiling_;
+    return Whole<B>(B::layout == LayoutMode::NORMAL
+                        ? Plain(b_.OuterIsRow() ? orgN_ : orgKb_, b_.OuterIsRow() ? orgKb_ : orgN_)
+                        : AxesOf("SetBLayout", t.BLayoutInfoB, t.BLayoutInfoS, t.BLayoutInfoN,
+                                 t.BLayoutInfoG, t.BLayoutInfoD));
+  }
+  detail::mm::Axes AxesOfC() const {
+    const TCubeTiling& t = tiling_;
+    return C::layout == LayoutMode::NORMAL
+               ? Plain(orgM_, orgKc_ != 0 ? orgKc_ : orgN_)
+               : AxesOf("SetCLayout", t.CLayoutInfoB, t.CLayoutInfoS1, t.CLayoutInfoN,
+                        t.CLayoutInfoG, t.CLayoutInfoS2);
+  }
+  static detail::mm::Place PlaceIn(LayoutMode layout, const detail::mm::Axes& axes, uint32_t matrix,
+                                   uint32_t stride) {
+    detail::mm::Place place = detail::mm::PlaceOf(layout, axes, matrix);
+    if (stride != 0) {
+      place.offset = uint64_t{matrix} * stride;
+    }
+    return place;
+  }
+  void CheckBatch(const detail::mm::Batch& batch, const detail::mm::Axes& a,
+                  const detail::mm::Axes& b, uint32_t sums) const {
+    using namespace detail::mm;
+    const uint32_t products = batch.Products();
+    if (batch.a == 0 || batch.b == 0 || products % batch.a != 0 || products % batch.b != 0) {
+      Misuse("IterateBatch", "One is a multiple of the other, and each is 1 or more.",
+             "batchA is %u and batchB is %u", batch.a, batch.b);
+    }
+    if (A::layout != LayoutMode::NORMAL && uint64_t{a.g} * batch.b != uint64_t{b.g} * batch.a) {
+      Misuse("IterateBatch", "ALayoutInfoG / batchA is BLayoutInfoG / batchB.",
+             "batchA is %u with %u matrices in a group, batchB is %u with %u", batch.a, a.g,
+             batch.b, b.g);
+    }
+    if (A::layout == LayoutMode::BSNGD && (a.n * a.g % batch.a != 0 || b.n * b.g % batch.b != 0)) {
+      Misuse("IterateBatch", "In BSNGD the matrices of a call lie in one row: N x G is a multiple.",
+             "batchA is %u of %u matrices, batchB is %u of %u", batch.a, a.n * a.g, batch.b,
+             b.n * b.g);
+    }
+    if (products % sums != 0) {
+      Misuse("IterateBatch", "C has one matrix for each group: the call takes whole groups.",
+             "the call has %u products, and a group has %u", products, sums);
+    }
+    CheckFitsAxes("A", a, a_.OuterIsRow() ? m_ : k_, a_.OuterIsRow() ? k_ : m_);
+    CheckFitsAxes("B", b, b_.OuterIsRow() ? n_ : k_, b_.OuterIsRow() ? k_ : n_);
+    if (A::layout != LayoutMode::NORMAL || config.batchMode == BatchMode::BATCH_LESS_THAN_L1) {
+      const auto bytes = [](uint32_t count, uint32_t outer, uint32_t k, auto type) {
+        using T = decltype(type);
+        return uint64_t{count} * UpTo(outer, kRows) * UpTo(k, kC0<T>) * sizeof(T);
+      };
+      const uint64_t all = bytes(batch.a, m_, k_, SrcA()) + bytes(batch.b, n_, k_, SrcB());
+      if (all > kL1Bytes) {
+        Misuse(
+            "IterateBatch",
+            "Take fewer matrices at once; in NORMAL, BatchMode::BATCH_LARGE_THAN_L1 does as well.",
+            "%u matrices of A and %u of B are %llu bytes in fractals, and L1 has %u", batch.a,
+            batch.b, static_cast<unsigned long long>(all), kL1Bytes);
+      }
+    }
+  }
+  static void CheckFitsAxes(const char* name, const detail::mm::Axes& axes, uint32_t rows,
+                            uint32_t columns) {
+    if (rows > axes.rows || columns > axes.columns) {
+      detail::mm::Misuse("IterateBatch", "Let the layout in the tiling be that of the tensor.",
+                         "a matrix of %s is %u x %u by its layout, and the part of it is %u x %u",
+                         name, axes.rows, axes.columns, rows, columns);
+    }
+  }
+
   void SetPart(const char* call, int m, int n, int k) {
     CheckIsInit(call);
     const auto set = [call](uint32_t* part, int value, const char* axis) {
@@ -787,40 +754,36 @@ class MatmulImpl {
     memory.Reserve(room_.all, room_.l0c, tiling_.isBias != 0);
     memory.Own(this);
     isUnderWay_ = true;
-    const uint32_t tilesM = detail::mm::PartsOf(m_, Word(tiling_.baseM)),
-                   tilesN = detail::mm::PartsOf(n_, Word(tiling_.baseN));
-    constexpr bool kIsSaid = config.iterateOrder != IterateOrder::UNDEF;
-    const bool alongM =
-        kIsSaid ? config.iterateOrder == IterateOrder::ORDER_M : tiling_.iterateOrder == 0;
+    const uint32_t baseM = Word(tiling_.baseM), baseN = Word(tiling_.baseN);
     if (!isIterating_) {
       isIterating_ = true;
       tile_ = 0;
     } else {
       ++tile_;
     }
-    if (tile_ == tilesM * tilesN) {
+    if (tile_ == detail::mm::TilesIn(m_, baseM) * detail::mm::TilesIn(n_, baseN)) {
       isIterating_ = false;
       hasTile_ = false;
       return false;
     }
-    row_ = (alongM ? tile_ % tilesM : tile_ / tilesN) * Word(tiling_.baseM);
-    column_ = (alongM ? tile_ / tilesM : tile_ % tilesN) * Word(tiling_.baseN);
-    rows_ = std::min(Word(tiling_.baseM), m_ - row_);
-    columns_ = std::min(Word(tiling_.baseN), n_ - column_);
+    const detail::mm::Tile tile =
+        detail::mm::TileAt(tile_, m_, n_, baseM, baseN, IsAlongM(tiling_));
+    row_ = tile.row, column_ = tile.column, rows_ = tile.rows, columns_ = tile.columns;
     return true;
   }
 
   // The block of L1 that holds (outer0, k0). copy(to): copies it there.
   template <typename T, typename Ring, typename Copy>
   const detail::mm::Block<T>& BlockOf(detail::mm::Held<T>* held, Ring& ring, uint32_t slots,
-                                      uint32_t outer0, uint32_t k0, uint32_t at, uint32_t bytes,
-                                      const Copy& copy) {
-    if (held->isHeld && held->outer0 == outer0 && held->k0 == k0) {
+                                      uint64_t matrix, uint32_t outer0, uint32_t k0, uint32_t at,
+                                      uint32_t bytes, const Copy& copy) {
+    if (held->isHeld && held->matrix == matrix && held->outer0 == outer0 && held->k0 == k0) {
       return held->block;
     }
     Drop(held, ring);
     held->slot = ring.Take(slots);
     held->block = copy(detail::mm::Memory::Of(pipe_).template L1<T>(at + held->slot * bytes));
+    held->matrix = matrix;
     held->outer0 = outer0;
     held->k0 = k0;
     held->isHeld = true;
@@ -855,7 +818,7 @@ class MatmulImpl {
       } else {
         const uint32_t m0 = row_ / stepM * stepM, from = k0 / stepKa * stepKa;
         const uint32_t m = std::min(stepM, m_ - m0), ka = std::min(stepKa, k_ - from);
-        blockA = BlockOf(&heldA_, memory.a1, room_.slotsA, m0, from, 0, room_.ofA,
+        blockA = BlockOf(&heldA_, memory.a1, room_.slotsA, a_.Offset(), m0, from, 0, room_.ofA,
                          [&](const LocalTensor<SrcA>& l1) {
                            if constexpr (kCopiesA) {
                              CallBack::kCopyA1(l1.template ReinterpretCast<int8_t>(), a_.Address(),
@@ -874,8 +837,8 @@ class MatmulImpl {
       } else {
         const uint32_t n0 = column_ / stepN * stepN, from = k0 / stepKb * stepKb;
         const uint32_t n = std::min(stepN, n_ - n0), kb = std::min(stepKb, k_ - from);
-        blockB = BlockOf(&heldB_, memory.b1, room_.slotsB, n0, from, room_.atB, room_.ofB,
-                         [&](const LocalTensor<SrcB>& l1) {
+        blockB = BlockOf(&heldB_, memory.b1, room_.slotsB, b_.Offset(), n0, from, room_.atB,
+                         room_.ofB, [&](const LocalTensor<SrcB>& l1) {
                            if constexpr (kCopiesB) {
                              CallBack::kCopyB1(l1.template ReinterpretCast<int8_t>(), b_.Address(),
                                                Index(from / stepKb), Index(n0 / stepN), Index(kb),
@@ -932,7 +895,7 @@ class MatmulImpl {
       constexpr uint32_t kUnit = 64;
       const uint32_t slot = memory.bias1.Take(1);
       const LocalTensor<BiasT> l1 = memory.template L1<BiasT>(room_.atBias);
-      DataCopy(l1, bias_[column_], Nd2NzParams(1, 1, columns_, 0, columns_, 1, 1, 0));
+      DataCopy(l1, bias_[biasAt_ + column_], Nd2NzParams(1, 1, columns_, 0, columns_, 1, 1, 0));
       memory.bias1.Filled(slot);
       memory.table.Take(1);
       const auto units = static_cast<uint16_t>(PartsOf(columns_ * uint32_t{sizeof(BiasT)}, kUnit));
@@ -990,7 +953,7 @@ class MatmulImpl {
     } else {
       constexpr uint32_t kUnit =
           C::format == CubeFormat::ND_ALIGN ? ONE_BLK_SIZE / uint32_t{sizeof(Dst)} : 1;
-      const uint32_t pitch = orgKc_ != 0 ? orgKc_ : orgN_;
+      const uint32_t pitch = pitchC_ != 0 ? pitchC_ : orgKc_ != 0 ? orgKc_ : orgN_;
       p.dstStride = UpTo(isDense ? Word(tiling_.baseN) : pitch, kUnit);
       at = isDense ? 0 : uint64_t{row_} * p.dstStride + column_;
     }
@@ -1075,7 +1038,9 @@ class MatmulImpl {
   uint64_t userInfo_ = 0, selfData_ = 0;  // of the kernel's own copies
   Quant quant_ = Quant::kNone;
   uint32_t orgM_ = 0, orgN_ = 0, orgKa_ = 0, orgKb_ = 0, orgKc_ = 0;
-  uint32_t m_ = 0, n_ = 0, k_ = 0;                          // this core's part
+  uint32_t m_ = 0, n_ = 0, k_ = 0;                 // this core's part
+  uint32_t batchA_ = 0, batchB_ = 0, pitchC_ = 0;  // of batches
+  uint64_t biasAt_ = 0;
   uint32_t tile_ = 0, tileSlot_ = 0;                        // the tile that Iterate has made
   uint32_t row_ = 0, column_ = 0, rows_ = 0, columns_ = 0;  // where it lies in C
   bool hasBias_ = false, isHf32_ = false;

@@ -14,7 +14,7 @@
 
 namespace AscendC::detail::mm {
 
-enum class Ask : uint32_t { kIterate, kTile, kAll, kEnd };
+enum class Ask : uint32_t { kIterate, kTile, kAll, kBatch, kEnd };
 
 // Bits say what an AIV has set since its last request.
 enum Change : uint32_t {
@@ -55,9 +55,10 @@ struct Request {
   uint64_t type = 0;  // of the object, which both halves have alike
   uint32_t changes = 0;
   bool answered = true;
-  // Iterate, GetTensorC and IterateAll fill these in.
+  // Iterate, GetTensorC, IterateAll and IterateBatch fill these in.
   bool partialSum = false, dense = false;
   uint8_t atomic = 0;
+  Batch batch;
   GmMatrix c;
   // The bits of `changes` say which of these count.
   bool hasTiling = false;
@@ -128,6 +129,9 @@ class MatmulClient {
       (A::pos == TPosition::GM || A::format == CubeFormat::ND || A::format == CubeFormat::NZ) &&
           (B::pos == TPosition::GM || B::format == CubeFormat::ND || B::format == CubeFormat::NZ),
       "Matmul: matrices in VECOUT are ND or NZ");
+  static_assert(A::layout == LayoutMode::NONE || !kFromUb,
+                "Matmul: batches with A, B or the bias in VECOUT are not simulated yet; they lie "
+                "in GM; docs/simulator.md says what is");
   static_assert(!A::ibShare && !B::ibShare,
                 "Matmul: IBShare in MIX kernels is not simulated yet; docs/simulator.md");
 
@@ -157,9 +161,9 @@ class MatmulClient {
       next_.tiling = *cubeTiling;
     }
     next_.changes |= detail::mm::kTilingChanged;
-    TCubeTiling tiling;
-    Impl::TakeTiling(cubeTiling, &tiling);
-    part_[0] = tiling.singleCoreM, part_[1] = tiling.singleCoreN, part_[2] = tiling.singleCoreK;
+    Impl::TakeTiling(cubeTiling, &tiling_);
+    part_[0] = tiling_.singleCoreM, part_[1] = tiling_.singleCoreN, part_[2] = tiling_.singleCoreK;
+    later_ = {};
   }
   void SetSubBlockIdx(uint8_t) {}
   void End() {
@@ -258,42 +262,63 @@ class MatmulClient {
     next_.selfData = dataPtr;
     next_.changes |= detail::mm::kCopiesChanged;
   }
-  // Only other SoCs and Iterate<false> need these.
+  // Only other SoCs need this.
   void SetLocalWorkspace(const LocalTensor<uint8_t>&) {}
+  // Iterate<false> and IterateNBatch leave C there.
   template <typename T>
-  void SetWorkspace(GlobalTensor<T>&) {}
+  void SetWorkspace(GlobalTensor<T>& addr) {
+    space_.Set(addr);
+  }
   template <typename T>
-  void SetWorkspace(__gm__ const T*, int) {}
+  void SetWorkspace(__gm__ const T* addr, int size) {
+    static_cast<void>(size);
+    space_.at = const_cast<T*>(addr);
+    space_.size = 0;
+  }
 
   // --- products -------------------------------------------------------------------------------------------------------------
   template <bool sync = true>
   bool Iterate(bool enPartialSum = false) {
-    static_assert(
-        sync,
-        "Matmul: Iterate<false> is not simulated yet; IterateAll<false> is; docs/simulator.md");
+    if constexpr (!sync) {
+      return IterateLater(enPartialSum);
+    }
     next_.partialSum = enPartialSum;
     return Call(detail::mm::Ask::kIterate).hasTile;
   }
   template <bool sync = true>
   void GetTensorC(const GlobalTensor<Dst>& gm, uint8_t enAtomic = 0,
                   bool enSequentialWrite = false) {
-    static_assert(sync, "Matmul: GetTensorC<false> is not simulated yet; docs/simulator.md");
+    static_assert(sync,
+                  "Matmul: GetTensorC<false> takes a LocalTensor, or returns where the tile is");
     Tile(gm, enAtomic, enSequentialWrite);
   }
   // A tile into UB, by the framework's part of the workspace: rows lie baseN elements apart.
   template <bool sync = true>
   void GetTensorC(const LocalTensor<Dst>& co2Local, uint8_t enAtomic = 0,
                   bool enSequentialWrite = false) {
-    static_assert(sync, "Matmul: GetTensorC<false> is not simulated yet; docs/simulator.md");
     static_assert(kIntoUb, "Matmul: GetTensorC takes a LocalTensor where C is in VECIN");
     static_cast<void>(enSequentialWrite);
     if (enAtomic != 0) {
       detail::mm::Misuse("GetTensorC", "Sums and the like are for GM.",
                          "enAtomic is %d for a tile that goes to UB", int{enAtomic});
     }
-    const GlobalTensor<Dst> slot = Slot();
-    const detail::mm::Answer tile = Tile(slot, 0, true);
-    CopyToUb(co2Local, slot, tile, tile.pitch);
+    if constexpr (sync) {
+      const GlobalTensor<Dst> slot = Slot();
+      const detail::mm::Answer tile = Tile(slot, 0, true);
+      CopyToUb(co2Local, slot, tile, tile.pitch);
+    } else {
+      detail::mm::Answer tile;
+      const GlobalTensor<Dst> slot = NextOfLater(&tile);
+      CopyToUb(co2Local, slot, tile, tile.pitch);
+    }
+  }
+  // The tile that Iterate<false> has made, where SetWorkspace says: baseM x baseN elements.
+  template <bool sync = true>
+  GlobalTensor<Dst> GetTensorC(uint8_t enAtomic = 0, bool enSequentialWrite = false) {
+    static_assert(!sync, "Matmul: GetTensorC that returns a GlobalTensor is of Iterate<false>");
+    static_cast<void>(enAtomic), static_cast<void>(enSequentialWrite);
+    detail::mm::Answer tile;
+    return NextOfLater(&tile);
   }
   template <bool sync = true>
   void IterateAll(const GlobalTensor<Dst>& gm, uint8_t enAtomic = 0, bool enSequentialWrite = false,
@@ -333,28 +358,125 @@ class MatmulClient {
     }
   }
   void WaitIterateAll() {
-    if (early_ > 0) {
-      --early_;
-      return;
-    }
-    if (pending_ == 0) {
+    if (!Await()) {
       detail::mm::Misuse("WaitIterateAll",
                          "Hardware would wait forever. Pass waitIterateAll (the fourth argument) "
                          "as true to IterateAll<false>.",
                          "no IterateAll<false> has an end that is told");
     }
-    --pending_;
-    Hear();
-  }
-  template <bool sync = true, typename... Args>
-  void IterateBatch(Args&&...) {
-    static_assert(kAbsent<sync>, "Matmul: IterateBatch is not simulated yet; docs/simulator.md");
-  }
-  template <bool sync = true, typename... Args>
-  void IterateNBatch(Args&&...) {
-    static_assert(kAbsent<sync>, "Matmul: IterateNBatch is not simulated yet; docs/simulator.md");
   }
 
+  // --- batches --------------------------------------------------------------------------------------------------------------
+  void SetBatchNum(int32_t, int32_t) {
+  }  // for IterateBatch on cube cores; here its arguments say it
+  template <bool sync = true, bool waitIterateBatch = false>
+  void IterateBatch(const GlobalTensor<Dst>& gm, uint32_t batchA, uint32_t batchB,
+                    bool enSequentialWrite, const uint32_t matrixStrideA = 0,
+                    const uint32_t matrixStrideB = 0, const uint32_t matrixStrideC = 0,
+                    const bool enPartialSum = false, const uint8_t enAtomic = 0) {
+    static_assert(kIsBatch<sync>, "Matmul: A, B and C of IterateBatch have a LayoutMode");
+    Impl::CheckBatchCall(enPartialSum, enSequentialWrite, false, matrixStrideC);
+    SetBatch(batchA, batchB, matrixStrideA, matrixStrideB);
+    SetC(gm, enAtomic, false);
+    if constexpr (sync) {
+      Call(detail::mm::Ask::kBatch);
+    } else {
+      Send(detail::mm::Ask::kBatch, waitIterateBatch);
+      pending_ += waitIterateBatch ? 1 : 0;
+    }
+  }
+  // Into UB: matrix behind matrix, in rows of whole blocks of 32 bytes.
+  template <bool sync = true>
+  void IterateBatch(const LocalTensor<Dst>& ubCmatrix, uint32_t batchA, uint32_t batchB,
+                    bool enSequentialWrite, const uint32_t matrixStrideA = 0,
+                    const uint32_t matrixStrideB = 0, const uint32_t matrixStrideC = 0,
+                    const bool enPartialSum = false, const uint8_t enAtomic = 0) {
+    using namespace detail::mm;
+    static_assert(sync, "Matmul: IterateBatch<false> is for C in GM");
+    static_assert(kIntoUb, "Matmul: IterateBatch takes a LocalTensor where C is in VECIN");
+    Impl::CheckBatchCall(enPartialSum, enSequentialWrite, true, matrixStrideC);
+    if (enAtomic != 0) {
+      Misuse("IterateBatch", "Sums and the like are for GM.",
+             "enAtomic is %d for matrices that go to UB", int{enAtomic});
+    }
+    const auto m = static_cast<uint32_t>(part_[0]), n = static_cast<uint32_t>(part_[1]);
+    const uint32_t pitch = UpTo(n, kC0<Dst>), rows = std::max(batchA, batchB) * m;
+    if (C::format == CubeFormat::ND && pitch != n) {
+      Misuse("IterateBatch", "Rows in UB are whole blocks of 32 bytes: use ND_ALIGN.",
+             "C has %u columns, and its format is ND", n);
+    }
+    if (uint64_t{rows} * pitch * sizeof(Dst) > kL0cBytes) {
+      Misuse("IterateBatch", "Take fewer matrices at once.",
+             "%u rows of %u elements are more than the %u bytes that go to UB at once", rows, pitch,
+             kL0cBytes);
+    }
+    SetBatch(batchA, batchB, matrixStrideA, matrixStrideB);
+    next_.batch.isPart = true;
+    const GlobalTensor<Dst> slot = Slot();
+    SetC(slot, 0, false);
+    Answer all = Call(Ask::kBatch);
+    all.rows = ResultsOf(batchA, batchB) * m, all.columns = pitch, all.pitch = pitch;
+    next_.batch = {};
+    CopyToUb(ubCmatrix, slot, all, pitch);
+  }
+  // Batch after batch; C lies where SetWorkspace says.
+  template <bool sync = true, bool waitIterateBatch = false>
+  void IterateNBatch(const uint32_t batchLoop, uint32_t batchA, uint32_t batchB,
+                     bool enSequentialWrite, const uint32_t matrixStrideA = 0,
+                     const uint32_t matrixStrideB = 0, const uint32_t matrixStrideC = 0) {
+    using namespace detail::mm;
+    static_assert(config.isNBatch, "Matmul: IterateNBatch is of a config with isNBatch");
+    static_assert(C::layout == LayoutMode::NONE || C::layout == LayoutMode::BNGS1S2,
+                  "Matmul: C of IterateNBatch in another layout than BNGS1S2 is not simulated yet; "
+                  "docs/simulator.md says what is");
+    Impl::CheckBatchCall(false, enSequentialWrite, false, matrixStrideC);
+    const GlobalTensor<Dst> space = Space("IterateNBatch");
+    later_ = {};
+    later_.count = sync || waitIterateBatch ? 0 : batchLoop;
+    for (uint32_t loop = 0; loop < batchLoop; ++loop) {
+      SetBatch(batchA, batchB, matrixStrideA, matrixStrideB);
+      next_.batch.loop = loop;
+      SetC(space, 0, false);
+      const bool isLast = loop + 1 == batchLoop;
+      const bool isTold = isLast || !(sync || waitIterateBatch);
+      Send(Ask::kBatch, isTold);
+      pending_ += isTold ? 1 : 0;
+    }
+    if constexpr (sync) {
+      Await();
+    }
+  }
+  // The next batch of IterateNBatch<false>.
+  template <bool sync = false>
+  GlobalTensor<Dst> GetBatchTensorC(uint32_t batchA, uint32_t batchB,
+                                    bool enSequentialWrite = false) {
+    static_assert(!sync, "Matmul: GetBatchTensorC is of IterateNBatch<false>");
+    static_cast<void>(enSequentialWrite);
+    const uint32_t number = TakeLater("GetBatchTensorC", "IterateNBatch<false>");
+    const uint64_t elements = uint64_t{ResultsOf(batchA, batchB)} *
+                              static_cast<uint32_t>(tiling_.CLayoutInfoS1) *
+                              static_cast<uint32_t>(tiling_.CLayoutInfoS2);
+    return Space("GetBatchTensorC")[number * elements];
+  }
+  template <bool sync = false>
+  void GetBatchTensorC(const LocalTensor<Dst>& c, uint32_t batchA, uint32_t batchB,
+                       bool enSequentialWrite = false) {
+    using namespace detail::mm;
+    static_assert(kIntoUb, "Matmul: GetBatchTensorC takes a LocalTensor where C is in VECIN");
+    const GlobalTensor<Dst> from = GetBatchTensorC<sync>(batchA, batchB, enSequentialWrite);
+    Answer all;
+    all.rows = ResultsOf(batchA, batchB) * static_cast<uint32_t>(tiling_.CLayoutInfoS1);
+    all.columns = all.pitch = static_cast<uint32_t>(tiling_.CLayoutInfoS2);
+    CopyToUb(c, from, all, UpTo(all.columns, kC0<Dst>));
+  }
+  void WaitIterateBatch() {
+    if (!Await()) {
+      detail::mm::Misuse("WaitIterateBatch",
+                         "Hardware would wait forever. Pass waitIterateBatch (the second template "
+                         "argument) as true.",
+                         "no IterateBatch<false> or IterateNBatch<false> has an end that is told");
+    }
+  }
   // --- REGIST_MATMUL_OBJ ----------------------------------------------------------------------------------------------------
   void Register(uint32_t object, TPipe* pipe, GM_ADDR workspace) {
     next_.object = object;
@@ -381,7 +503,7 @@ class MatmulClient {
 
  private:
   template <bool>
-  static constexpr bool kAbsent = false;
+  static constexpr bool kIsBatch = A::layout != LayoutMode::NONE;
 
   void SetC(const GlobalTensor<Dst>& gm, uint8_t enAtomic, bool isDense) {
     next_.c.Set(gm);
@@ -411,11 +533,96 @@ class MatmulClient {
   // The answers to what was asked before come first.
   detail::mm::Answer Call(detail::mm::Ask ask) {
     Send(ask, true);
+    HearAll();
+    return Hear();
+  }
+  void HearAll() {
     for (; pending_ > 0; --pending_) {
       Hear();
       ++early_;
     }
-    return Hear();
+  }
+  // The end of what was asked for first and not waited for yet; false: there is none.
+  bool Await() {
+    if (early_ > 0) {
+      --early_;
+      return true;
+    }
+    if (pending_ == 0) {
+      return false;
+    }
+    --pending_;
+    Hear();
+    return true;
+  }
+
+  // What Iterate<false> and IterateNBatch<false> have asked for and the kernel takes piece by piece.
+  struct Later {
+    uint32_t count = 0, taken = 0, asked = 0;
+  };
+  GlobalTensor<Dst> Space(const char* call) const {
+    if (space_.at == nullptr) {
+      detail::mm::Misuse(call, "Call SetWorkspace before.", "there is no memory in GM for C");
+    }
+    return space_.Get<Dst>();
+  }
+  uint32_t TakeLater(const char* call, const char* maker) {
+    if (later_.taken == later_.count) {
+      detail::mm::Misuse(call, "Call it once for each piece.", "%s has made %u, and all are taken",
+                         maker, later_.count);
+    }
+    Await();
+    return later_.taken++;
+  }
+  GlobalTensor<Dst> TileOfLater(uint32_t number) const {
+    const uint64_t elements =
+        uint64_t{static_cast<uint32_t>(tiling_.baseM)} * static_cast<uint32_t>(tiling_.baseN);
+    return Space("Iterate<false>")[number * elements];
+  }
+  GlobalTensor<Dst> NextOfLater(detail::mm::Answer* tile) {
+    const uint32_t number = TakeLater("GetTensorC<false>", "Iterate<false>");
+    const auto word = [](int32_t value) { return static_cast<uint32_t>(value); };
+    const detail::mm::Tile lies =
+        detail::mm::TileAt(number, word(part_[0]), word(part_[1]), word(tiling_.baseM),
+                           word(tiling_.baseN), Impl::IsAlongM(tiling_));
+    tile->rows = lies.rows, tile->columns = lies.columns, tile->pitch = word(tiling_.baseN);
+    return TileOfLater(number);
+  }
+  // The first call asks for all tiles of the part; later ones say whether there is another one.
+  bool IterateLater(bool enPartialSum) {
+    using namespace detail::mm;
+    if (enPartialSum) {
+      Misuse("Iterate<false>", "Call Iterate().", "enPartialSum is of tiles that are waited for");
+    }
+    const bool isNew = later_.count == 0 || (next_.changes & (kAChanged | kBChanged)) != 0;
+    if (!isNew) {
+      const bool hasTile = ++later_.asked < later_.count;
+      if (!hasTile) {
+        later_ = {};
+      }
+      return hasTile;
+    }
+    later_ = {};
+    later_.count = TilesIn(static_cast<uint32_t>(part_[0]), static_cast<uint32_t>(tiling_.baseM)) *
+                   TilesIn(static_cast<uint32_t>(part_[1]), static_cast<uint32_t>(tiling_.baseN));
+    next_.partialSum = false;
+    for (uint32_t number = 0; number < later_.count; ++number) {
+      SetC(TileOfLater(number), 0, true);
+      Send(Ask::kIterate, false);
+      Send(Ask::kTile, true);
+      ++pending_;
+    }
+    return true;
+  }
+
+  void SetBatch(uint32_t a, uint32_t b, uint32_t strideA, uint32_t strideB) {
+    next_.batch = {};
+    next_.batch.a = a, next_.batch.b = b;
+    next_.batch.strideA = strideA, next_.batch.strideB = strideB;
+  }
+  // Matrices of C.
+  uint32_t ResultsOf(uint32_t batchA, uint32_t batchB) const {
+    return std::max(batchA, batchB) / Impl::SumsOf(tiling_);
   }
 
   template <HardEvent event>
@@ -438,6 +645,9 @@ class MatmulClient {
     using namespace detail::mm;
     const auto has = [this](Change change) { return (next_.changes & change) != 0; };
     const int32_t m = part_[0], n = part_[1], k = part_[2];
+    if (kFromUb && has(Change(kAChanged | kBChanged | kBiasChanged))) {
+      HearAll();  // the AIC is done with what lay there
+    }
     if constexpr (A::pos == TPosition::VECOUT) {
       if (has(kAChanged)) {
         const bool isMRow = !next_.a.transposed;
@@ -520,13 +730,22 @@ class MatmulClient {
     bool hasTile = false;
     switch (request.ask) {
       case Ask::kIterate:
-        hasTile = impl.Iterate(request.partialSum);
+        if constexpr (A::layout == LayoutMode::NONE) {
+          hasTile = impl.Iterate(request.partialSum);
+        }
         break;
       case Ask::kTile:
         impl.GetTensorC(request.c.Get<Dst>(), request.atomic, request.dense);
         break;
       case Ask::kAll:
-        impl.IterateAll(request.c.Get<Dst>(), request.atomic, request.dense);
+        if constexpr (A::layout == LayoutMode::NONE) {
+          impl.IterateAll(request.c.Get<Dst>(), request.atomic, request.dense);
+        }
+        break;
+      case Ask::kBatch:
+        if constexpr (A::layout != LayoutMode::NONE) {
+          impl.Batches(request.c.Get<Dst>(), request.batch, request.atomic);
+        }
         break;
       case Ask::kEnd:
         impl.End();
@@ -585,16 +804,17 @@ class MatmulClient {
   };
   std::conditional_t<kServes, Served, Nothing> impl_;
   detail::mm::Request next_;
+  TCubeTiling tiling_;
   int32_t part_[3] = {};  // of C and K that this AIV asks for
+  Later later_;
+  detail::mm::GmMatrix space_;  // of SetWorkspace
   LocalTensor<SrcA> inUbA_;
   LocalTensor<SrcB> inUbB_;
   LocalTensor<BiasT> inUbBias_;
   TPipe* pipe_ = nullptr;
   GM_ADDR workspace_ = nullptr;
-  uint32_t
-      pending_ = 0,
-      early_ =
-          0;  // answers of IterateAll<false> that are due, and that came before they were waited for
+  uint32_t pending_ = 0;  // answers that are due, of what need not be waited for at once
+  uint32_t early_ = 0;    // those of them that came before they were waited for
   bool isUnderWay_ = false;
 };
 

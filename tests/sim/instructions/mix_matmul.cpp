@@ -30,6 +30,10 @@ enum Way {
   kOtherType,
   kNoTiling,
   kGoesOn,
+  kLater,
+  kLaterAsked,
+  kLaterNoSpace,
+  kLaterTwice,
 };
 
 struct Told {
@@ -78,6 +82,11 @@ class Product {
       bias_.SetGlobalBuffer(reinterpret_cast<__gm__ float*>(bias), uint64_t(t.N));
       a_ = a_[uint64_t(told_.transA != 0 ? row_ : row_ * t.Ka)];
       own_ = own_[uint64_t(row_ * t.Ka)];
+      const auto elements = uint64_t(DivCeil(t.singleCoreM, t.baseM) * t.baseM) *
+                            uint64_t(DivCeil(t.singleCoreN, t.baseN) * t.baseN);
+      if (told_.way == kLater || told_.way == kLaterAsked || told_.way == kLaterTwice) {
+        object.SetWorkspace(scratch + uint64_t(core) * elements * sizeof(float), 0);
+      }
       b_ = b_[uint64_t(told_.transB != 0 ? column_ * t.Kb : column_)];
       c_ = c_[uint64_t(row_ * t.N + column_)];
       bias_ = bias_[uint64_t(column_)];
@@ -132,6 +141,10 @@ class Product {
         return;
       }
       case kIntoUb:
+      case kLater:
+      case kLaterAsked:
+      case kLaterNoSpace:
+      case kLaterTwice:
         ByTiles();
         return;
       case kNotTold:
@@ -205,14 +218,37 @@ class Product {
     tiles_.FreeTensor(y);
   }
 
+  // Iterate<false> asks for all tiles; whoever counts them asks once.
+  __aicore__ inline bool HasTile(int tile, int tiles) {
+    if (told_.way == kLaterAsked || told_.way == kLaterTwice) {
+      return tile == 0 ? object.template Iterate<false>() : tile < tiles;
+    }
+    return told_.way == kIntoUb ? object.Iterate() : object.template Iterate<false>();
+  }
+  __aicore__ inline void TakeTile(const LocalTensor<float>& x) {
+    if (told_.way == kIntoUb) {
+      object.GetTensorC(x, 0, true);
+    } else if (told_.way == kLaterAsked) {
+      GlobalTensor<float> tile = object.template GetTensorC<false>(0, true);
+      SetFlag<HardEvent::MTE3_MTE2>(EVENT_ID3);
+      WaitFlag<HardEvent::MTE3_MTE2>(EVENT_ID3);
+      DataCopy(x, tile, static_cast<uint32_t>(tiling_.baseM * tiling_.baseN));
+      SetFlag<HardEvent::MTE2_V>(EVENT_ID3);
+      WaitFlag<HardEvent::MTE2_V>(EVENT_ID3);
+    } else {
+      object.template GetTensorC<false>(x, 0, true);
+    }
+  }
+
   // Each tile by UB, where it is doubled, as MatmulLeakyRelu does.
   __aicore__ inline void ByTiles() {
     if constexpr (C::pos == TPosition::VECIN) {
       const int baseM = tiling_.baseM, baseN = tiling_.baseN;
       const int down = DivCeil(m_, baseM);
-      for (int tile = 0; object.Iterate(); ++tile) {
+      const int tiles = down * DivCeil(n_, baseN) + (told_.way == kLaterTwice ? 1 : 0);
+      for (int tile = 0; HasTile(tile, tiles); ++tile) {
         LocalTensor<float> x = tiles_.template AllocTensor<float>();
-        object.GetTensorC(x, 0, true);
+        TakeTile(x);
         Muls(x, x, 2.0f, baseM * baseN);
         tiles_.EnQue(x);
         x = tiles_.template DeQue<float>();

@@ -23,8 +23,9 @@ from instructions.test_mix import WORDS
 ONE, TWO, VECTORS = 11, 12, 1  # tiling keys of mix_matmul.cpp
 (
     ALL, TILES, DENSE, INTO_UB, ASYNC, OWN_A, TWO_OBJECTS, NO_END, NO_A, TILE_FIRST, NO_WAIT,
-    NOT_TOLD, LATE_A, NOT_REGISTERED, AIC_RETURNS, OTHER_TYPE, NO_TILING, GOES_ON,
-) = range(18)  # fmt: skip
+    NOT_TOLD, LATE_A, NOT_REGISTERED, AIC_RETURNS, OTHER_TYPE, NO_TILING, GOES_ON, LATER,
+    LATER_ASKED, LATER_NO_SPACE, LATER_TWICE,
+) = range(22)  # fmt: skip
 TILE = 128 * 1024  # bytes of the workspace for a tile of C
 Array = npt.NDArray[Any]
 
@@ -139,6 +140,36 @@ def test_tiles_into_ub(
 ) -> None:
     product = Product("to_ub", m, n, k, parts=(2, 2, 1), way=INTO_UB)
     near(run(runtime, library, product, key), 2 * product.want(), product)
+
+
+@pytest.mark.parametrize("chaos", CHAOS)
+@pytest.mark.parametrize("threads", ["1", "3"])
+@pytest.mark.parametrize("way", [LATER, LATER_ASKED])
+def test_tiles_that_are_asked_for_at_once(
+    runtime: Runtime, library: ctypes.CDLL, way: int, threads: str, chaos: str
+) -> None:
+    """Iterate<false>: the AIC goes on while the AIV takes tile after tile from the workspace."""
+    product = Product("to_ub", 130, 140, 70, parts=(2, 2, 1), way=way)
+    product.words = np.zeros(4 * 2 * (96 * 128), np.float16)  # four parts of whole tiles of float
+    with runtime.options(chaos=chaos, threads=threads):
+        near(run(runtime, library, product), 2 * product.want(), product)
+
+
+@pytest.mark.plants_faults
+@pytest.mark.parametrize(
+    ("way", "says"),
+    [
+        (LATER_NO_SPACE, "there is no memory in GM for C"),
+        (LATER_TWICE, r"Iterate<false> has made \d+, and all are taken"),
+    ],
+)
+def test_mistakes_of_tiles_that_are_asked_for_at_once(
+    runtime: Runtime, library: ctypes.CDLL, way: int, says: str
+) -> None:
+    product = Product("to_ub", 40, 50, 70, way=way)
+    product.words = np.zeros(2 * 64 * 64, np.float16)
+    with pytest.raises(KernelError, match=rf"matmul-use[\s\S]*{says}"):
+        run(runtime, library, product)
 
 
 def test_tiles_one_behind_the_other(runtime: Runtime, library: ctypes.CDLL) -> None:
@@ -298,12 +329,12 @@ REFUSED = {
         "Matmul<Gm, MatmulType<TPosition::GM, CubeFormat::ND, half, false, LayoutMode::NONE, true>,"
         " Gm> mm"
     ),
-    "batches (LayoutMode) are not": (
+    "A and B of a batch have one LayoutMode": (
         "using N = MatmulType<TPosition::GM, CubeFormat::ND, half, false, LayoutMode::NORMAL>;"
         " Matmul<N, N, Gm> mm; mm.Iterate()"
     ),
-    "IterateBatch is not simulated yet": "Matmul<Gm, Gm, Gm> mm; mm.IterateBatch(c, 2, 2, false)",
-    "Iterate<false> is not simulated yet": "Matmul<Gm, Gm, Gm> mm; mm.Iterate<false>()",
+    "A, B and C of IterateBatch have": "Matmul<Gm, Gm, Gm> mm; mm.IterateBatch(c, 2, 2, false)",
+    "GetTensorC<false> takes a LocalTensor": "Matmul<Gm, Gm, Gm> mm; mm.GetTensorC<false>(c)",
     "takes a LocalTensor where A is in VECOUT": (
         "Matmul<Gm, Gm, Gm> mm; mm.SetTensorA(LocalTensor<half>())"
     ),

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+// The matrices that Matmul multiplies: their blocks in L1 and their parts in L0.
+#pragma once
+
+#include <cstdio>
+
+#include "ascendc/matmul_batch.h"
+#include "ascendc/matmul_memory.h"
+
+namespace AscendC::detail::mm {
+
+// A mistake in the use of an object: ends the core.
+template <typename... Args>
+[[noreturn]] void Misuse(const char* call, const char* next, const char* format, Args... args) {
+  char text[512] = "";
+  if constexpr (sizeof...(Args) == 0) {
+    std::snprintf(text, sizeof(text), "%s", format);
+  } else {
+    std::snprintf(text, sizeof(text), format, args...);
+  }
+  aclsim::MatmulMisuse(call, text, next);
+}
+
+template <typename T>
+constexpr uint32_t kC0 = ONE_BLK_SIZE / sizeof(T);
+// Rows and columns that transposition moves at a time.
+template <typename T>
+constexpr uint32_t kSide = sizeof(T) == 1 ? 32 : kRows;
+
+template <typename T>
+constexpr bool kIsInteger = std::is_same_v<T, int8_t> || std::is_same_v<T, int4b_t>;
+template <typename T>
+using SumOf = std::conditional_t<kIsInteger<T>, int32_t, float>;
+
+// A block of a matrix in L1, in columns of C0 elements with `height` rows each.
+template <typename T>
+struct Block {
+  LocalTensor<T> tensor;
+  uint32_t height = 0, columns = 0;
+};
+
+// A matrix in GM or L1 of which Matmul takes blocks. Its outer axis is M of A, or N of B; the other one is K.
+template <typename Type, bool isLeft>
+class Operand {
+ public:
+  using T = typename Type::T;
+  static constexpr bool kInL1 = Type::pos == TPosition::TSCM;
+  static constexpr const char* kName = isLeft ? "A" : "B";
+
+  // isPart: the tensor is the core's part alone, as it comes from UB.
+  void Set(const GlobalTensor<T>& gm, bool transposed, bool isPart = false) {
+    gm_ = gm;
+    isSet_ = true;
+    transposed_ = transposed;
+    isPart_ = isPart;
+  }
+  void Set(const LocalTensor<T>& local, bool transposed) {
+    whole_.tensor = local;
+    isSet_ = true;
+    transposed_ = transposed;
+  }
+  bool IsSet() const { return isSet_; }
+  // Whether the rows in memory are those of the outer axis.
+  bool OuterIsRow() const { return transposed_ != isLeft; }
+  bool IsTransposed() const { return transposed_; }
+
+  // An extent in memory: rows of a part lie in whole blocks of 32 bytes.
+  uint32_t ExtentOf(uint32_t whole, uint32_t part) const {
+    return !isPart_ ? whole : Type::format == CubeFormat::NZ ? part : UpTo(part, kC0<T>);
+  }
+  const T* Address() const { return gm_.GetPhyAddr(); }
+  // The matrix of a batch that is multiplied from here on.
+  void GoTo(const Place& place) { place_ = place; }
+  uint64_t Offset() const { return place_.offset; }
+
+  // Rows and columns of a block as L1 holds it: transposition moves whole squares.
+  uint32_t HeightOf(uint32_t rows) const { return UpTo(rows, OuterIsRow() ? kRows : kSide<T>); }
+  uint32_t WidthOf(uint32_t columns) const {
+    return UpTo(columns, OuterIsRow() ? kC0<T> : std::max(kC0<T>, sizeof(T) == 4 ? kRows : 0));
+  }
+
+  // `outer` x `k` elements of the matrix, whose extents in GM are `ofOuter` and `ofK`, into L1.
+  Block<T> ToL1(const LocalTensor<T>& to, uint32_t outer0, uint32_t outer, uint32_t k0, uint32_t k,
+                uint32_t ofOuter, uint32_t ofK, bool rowByRow) const {
+    const bool isRow = OuterIsRow();
+    const uint32_t row0 = isRow ? outer0 : k0, rows = isRow ? outer : k;
+    const uint32_t column0 = isRow ? k0 : outer0, columns = isRow ? k : outer;
+    const Block<T> block{to, HeightOf(rows), WidthOf(columns)};
+    if constexpr (Type::format == CubeFormat::NZ) {
+      const uint32_t inMatrix = UpTo(isRow ? ofOuter : ofK, kRows);  // rows of a column of C0
+      const uint32_t whole = UpTo(rows, kRows);
+      const GlobalTensor<T> from =
+          gm_[place_.offset + uint64_t{column0} / kC0<T> * inMatrix * kC0<T> +
+              uint64_t{row0} * kC0<T>];
+      const uint32_t count = PartsOf(columns, kC0<T>);
+      if (inMatrix - whole <= UINT16_MAX) {
+        DataCopy(to, from,
+                 DataCopyParams(static_cast<uint16_t>(count), static_cast<uint16_t>(whole),
+                                static_cast<uint16_t>(inMatrix - whole),
+                                static_cast<uint16_t>(block.height - whole)));
+      } else {
+        for (uint32_t i = 0; i < count; ++i) {
+          DataCopy(to[i * block.height * kC0<T>], from[uint64_t{i} * inMatrix * kC0<T>],
+                   whole * kC0<T>);
+        }
+      }
+      return block;
+    } else if constexpr (Type::format == CubeFormat::VECTOR) {
+      DataCopy(to, gm_[k0], Nd2NzParams(1, 1, k, 0, k, 1, 1, 0));
+      return block;
+    } else {
+      const uint32_t pitch = place_.pitch != 0 ? place_.pitch : isRow ? ofK : ofOuter;
+      const GlobalTensor<T> from = gm_[place_.offset + uint64_t{row0} * pitch + column0];
+      if (pitch <= UINT16_MAX) {
+        DataCopy(to, from, Nd2NzParams(1, rows, columns, 0, pitch, block.height, 1, 0));
+        return block;
+      }
+      if (!rowByRow) {
+        Misuse("Iterate", "A config with intrinsicsCheck copies row by row.",
+               "rows of %s have %u elements; without intrinsicsCheck they have at most 65535",
+               kName, pitch);
+      }
+      for (uint32_t row = 0; row < rows; ++row) {
+        DataCopy(to[row * kC0<T>], from[uint64_t{row} * pitch],
+                 Nd2NzParams(1, 1, columns, 0, columns, block.height, 1, 0));
+      }
+      return block;
+    }
+  }
+  // A block that the kernel itself copies there.
+  Block<T> In(const LocalTensor<T>& to, uint32_t outer, uint32_t k) const {
+    const bool isRow = OuterIsRow();
+    return {to, HeightOf(isRow ? outer : k), WidthOf(isRow ? k : outer)};
+  }
+  // A matrix that is in L1 as a whole.
+  Block<T> Whole(uint32_t outer, uint32_t k) const {
+    const bool isRow = OuterIsRow();
+    return {whole_.tensor, UpTo(isRow ? outer : k, kRows), UpTo(isRow ? k : outer, kC0<T>)};
+  }
+
+  // A part of a block into L0, `outer` x `k` elements from (outer0, k0) on.
+  void ToL0(const LocalTensor<T>& to, const Block<T>& block, uint32_t outer0, uint32_t outer,
+            uint32_t k0, uint32_t k) const {
+    if constexpr (Type::format == CubeFormat::VECTOR) {
+      LoadData(to, block.tensor[k0],
+               LoadData2DParams(0, PartsOf(k, kFractalElements), 1, 0, 0, false, 0));
+    } else if (OuterIsRow()) {
+      if constexpr (isLeft) {
+        Window(to, block, outer0, UpTo(outer, kRows), k0, UpTo(k, kC0<T>), false);
+      } else {
+        Fractals(to, block, outer0, outer, k0, k);
+      }
+    } else if constexpr (sizeof(T) == 1) {
+      SquaresOf8(to, block, outer0, outer, k0, k);
+    } else if constexpr (isLeft && sizeof(T) == 4) {
+      SquaresOf32(to, block, outer0, outer, k0, k);
+    } else {
+      Window(to, block, k0, UpTo(k, kRows), outer0, UpTo(outer, isLeft ? kRows : kC0<T>), isLeft);
+    }
+  }
+
+ private:
+  static constexpr uint32_t kFractalElements = kFractalBytes / sizeof(T);
+
+  // A matrix in columns of C0 is a feature map of one column with a filter of 1 x 1: one load takes any window of it.
+  static void Window(const LocalTensor<T>& to, const Block<T>& block, uint32_t row0, uint32_t rows,
+                     uint32_t column0, uint32_t columns, bool transposed) {
+    LoadData3DParamsV2<T> p;
+    p.l1H = block.height;
+    p.l1W = 1;
+    p.channelSize = block.columns;
+    p.kExtension = columns;
+    p.mExtension = rows;
+    p.kStartPt = column0;
+    p.mStartPt = row0;
+    p.enTranspose = transposed;
+    LoadData(to, block.tensor, p);
+  }
+  // B as N x K: its fractals lie in L1 as L0B wants them.
+  static void Fractals(const LocalTensor<T>& to, const Block<T>& block, uint32_t n0, uint32_t n,
+                       uint32_t k0, uint32_t k) {
+    constexpr uint32_t kMostRepeats = 255;
+    const uint32_t n1 = PartsOf(n, kRows), k1 = PartsOf(k, kC0<T>), inColumn = block.height / kRows;
+    const uint32_t perLoad = n1 == inColumn ? std::max(1u, kMostRepeats / n1) : 1;
+    for (uint32_t i = 0; i < k1; i += perLoad) {
+      const uint32_t columns = std::min(perLoad, k1 - i);
+      LoadData(to[i * n1 * kFractalElements], block.tensor,
+               LoadData2DParams((k0 / kC0<T> + i) * inColumn + n0 / kRows, columns * n1, 1, 0, 0,
+                                false, 0));
+    }
+  }
+  // Squares of 32 x 32 bytes: a column of them of A as K x M, a row of them of B as K x N.
+  static void SquaresOf8(const LocalTensor<T>& to, const Block<T>& block, uint32_t outer0,
+                         uint32_t outer, uint32_t k0, uint32_t k) {
+    const uint32_t inColumn = block.height / kSide<T>, k1 = PartsOf(k, kSide<T>),
+                   o1 = PartsOf(outer, kSide<T>);
+    const uint32_t first = outer0 / kSide<T> * inColumn + k0 / kSide<T>;
+    if constexpr (isLeft) {
+      for (uint32_t i = 0; i < o1; ++i) {
+        LoadDataWithTranspose(to[2 * i * k1 * kFractalElements], block.tensor,
+                              LoadData2dTransposeParams(first + i * inColumn, k1, 1, 0, k1 - 1));
+      }
+    } else {
+      for (uint32_t i = 0; i < k1; ++i) {
+        LoadDataWithTranspose(to[2 * i * o1 * kFractalElements], block.tensor,
+                              LoadData2dTransposeParams(first + i, o1, inColumn, 1, 0));
+      }
+    }
+  }
+  // Squares of 16 x 16 words, whose halves lie in two columns of L1.
+  static void SquaresOf32(const LocalTensor<T>& to, const Block<T>& block, uint32_t m0, uint32_t m,
+                          uint32_t k0, uint32_t k) {
+    const uint32_t inColumn = block.height / kRows, k1 = PartsOf(k, kRows);
+    for (uint32_t i = 0; i < PartsOf(m, kRows); ++i) {
+      LoadDataWithTranspose(
+          to[2 * i * k1 * kFractalElements], block.tensor,
+          LoadData2dTransposeParamsV2((m0 / kC0<T> + 2 * i) * inColumn + k0 / kRows, k1, 1, 1, 0,
+                                      inColumn - 1));
+    }
+  }
+
+  GlobalTensor<T> gm_;
+  Place place_;
+  Block<T> whole_;
+  bool transposed_ = false, isSet_ = false, isPart_ = false;
+};
+
+// The block of an operand that is in L1, until another one is asked for.
+template <typename T>
+struct Held {
+  Block<T> block;
+  uint64_t matrix = 0;  // its place in a batch
+  uint32_t slot = 0, outer0 = 0, k0 = 0;
+  bool isHeld = false;
+};
+
+}  // namespace AscendC::detail::mm
