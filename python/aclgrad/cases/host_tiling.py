@@ -11,14 +11,17 @@ from typing import Any
 import numpy as np
 
 from aclgrad.building.operator_build import Builder
+from aclgrad.cases import matmul_words
 from aclgrad.reading.sources import SourcesError, numpy_name
 from aclgrad.running import operator_call
 from aclgrad.running.isolation import first_reason, isolated
 from aclgrad.running.operand_words import given_or_zero, parse_attrs
+from aclgrad.runtime import soc_table
 from aclgrad.runtime.host_functions import HostTensor, run_tiling
 from aclgrad.runtime.settings import Settings
 from aclgrad.spec import dtypes
 from aclgrad.spec.definition import Definition
+from aclgrad.spec.soc import full_name
 from aclgrad.testing.user_data import parse_shape
 
 _SECONDS = 120.0
@@ -113,11 +116,22 @@ def _run(
             [] if item is None else [(item[0], kind, None)]
             for item, kind in zip(inputs, kinds, strict=False)
         ]
-        return run_tiling(
+        plan = run_tiling(
             device.libraries, op.type, described, outputs, op.attrs, given_or_zero(op.attrs, attrs)
         )
+        fields = plan.get("tiling")
+        if isinstance(fields, dict) and kinds:
+            words = matmul_words.described(fields, kinds[0].numpy.itemsize, _memories(soc))
+            if words:
+                plan["matmul"] = words
+        return plan
     except Exception as error:
         return {"error": first_reason(str(error))}
+
+
+def _memories(soc: str) -> dict[str, int]:
+    own = soc_table.facts(full_name(soc))
+    return {name: own[f"{name}Bytes"] for name in ("l1", "l0a", "l0b", "l0c")}
 
 
 def _outputs(

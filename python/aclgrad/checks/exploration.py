@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-import json
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 
 from aclgrad.cases.made_inputs import (
     BASES,
@@ -29,7 +27,7 @@ from aclgrad.cases.made_inputs import (
 )
 from aclgrad.findings import ERROR, KINDS, WARNING, Finding
 from aclgrad.running.isolation import CRASHED, SLOW
-from aclgrad.runtime.toolkit import sim_root
+from aclgrad.runtime import soc_table
 from aclgrad.spec import dtypes
 from aclgrad.spec.definition import Definition
 
@@ -92,13 +90,10 @@ Run = Callable[[Sequence[MadeCase]], list[MadeOutcome]]
 """Runs cases; fewer outcomes than cases where the time was up."""
 
 
-@cache
 def chip(soc: str) -> tuple[int, int]:
     """Vector cores of a SoC, and the bytes of UB that each of them has."""
-    table = json.loads((sim_root() / "share/cmake/aclgrad/soc.json").read_text(encoding="utf-8"))
-    at = {name: place for place, name in enumerate(table["columns"])}
-    row = next(row for row in table["socs"] if row[at["name"]] == soc)
-    return row[at["vecCores"]], table["archs"][str(row[at["npuArch"]])]["ubBytes"]
+    own = soc_table.facts(soc)
+    return own["vecCores"], own["ubBytes"]
 
 
 def shapes(itemsize: int, cores: int, fast: bool = False) -> list[Shape]:

@@ -101,8 +101,18 @@ def test_tiling_shows_the_fields(tmp_path: Path) -> None:
     assert fields["cube.usedCoreNum"] == plan["blockDim"] <= 24
     assert fields["cube.isBias"] == 1
     assert sum(name.startswith("cube.") for name in fields) == 50
+    words = plan["matmul"]
+    assert words["cube.cores"].endswith("of C's 400 x 333 and 640 of K's 640")
+    base = [fields[f"cube.base{axis}"] for axis in "MNK"]
+    bytes_of_c = fields["cube.dbL0C"] * base[0] * base[1] * 4
+    assert words["cube.L0C"].endswith(
+        f"{base[0]} x {base[1]}: {bytes_of_c / 1024:g} KiB of 128 KiB"
+    )
+    assert words["cube.L0A"].endswith(" of 64 KiB")
+    assert words["cube.L1"].endswith(" of 512 KiB")
     text = aclgrad("tiling", PROJECT, *SHAPES, cwd=tmp_path)
     assert "tiling.cube.baseM" in text
+    assert "matmul.cube.L0C" in text
 
 
 def test_profile_names_the_line_and_the_pipes(tmp_path: Path) -> None:
