@@ -19,8 +19,13 @@ constexpr uint64_t kAccumulator = 4;  // bytes of an element of L0C
 
 constexpr uint64_t CeilDiv(uint64_t value, uint64_t by) { return (value + by - 1) / by; }
 constexpr uint64_t RoundTo(uint64_t value, uint64_t to) { return CeilDiv(value, to) * to; }
+inline int32_t BlocksOf(uint64_t bytes) { return static_cast<int32_t>(CeilDiv(bytes, kCubeBlock)); }
 // Columns of a fractal, of elements of so many bits.
 constexpr uint64_t ColumnsOf(uint8_t bits) { return kCubeBlock * 8 / bits; }
+
+constexpr const char* kFewerBits = "Hardware keeps the low bits: another move.";
+inline int64_t Signed(uint64_t value) { return static_cast<int64_t>(value); }
+inline void MarkNothing(Core& core, const Ub& dst, const char* field) { core.MarkIdle(dst, field); }
 
 // Cores with a matrix unit run them; elsewhere they do not exist.
 void CheckIsCube(const Core& core);

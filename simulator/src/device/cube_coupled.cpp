@@ -11,9 +11,8 @@ namespace {
 
 constexpr uint64_t kElements = 256;  // of a fractal of L0C
 constexpr uint64_t kColumns = 16;
-constexpr const char* kFewerBits = "Hardware keeps the low bits: another copy. Split it.";
+constexpr const char* kSplitCopy = "Hardware keeps the low bits: another copy. Split it.";
 
-int64_t Signed(uint64_t value) { return static_cast<int64_t>(value); }
 uint64_t SpanOf(uint64_t count, uint64_t step, uint64_t len) { return (count - 1) * step + len; }
 
 // Elements that are copied one by one, by bytes of their places.
@@ -143,7 +142,7 @@ void CubeCopyUbToL1(const Ub& dst, const Ub& src, const CopyCtl& ctl) try {
                "BLOCK_MODE_MATRIX, or BLOCK_MODE_VECTOR for the first row of each.");
   }
   CheckWay(core, from, to);
-  CheckRange("blockCount", ctl.blockCount, 0, 4095, kFewerBits);
+  CheckRange("blockCount", ctl.blockCount, 0, 4095, kSplitCopy);
   if (ctl.blockCount == 0 || ctl.blockLen == 0) {
     core.MarkIdle(dst, "copies nothing: its blockCount or blockLen is 0");
     return;
@@ -176,8 +175,8 @@ void CubeCopyFractals(const Ub& dst, const Ub& src, const FractalCopyCtl& ctl) t
   core.instruction = out ? "DataCopy (L0C to UB)" : "DataCopy (UB to L0C)";
   CheckIsCube(core);
   CheckWay(core, core.SpaceOf(src), core.SpaceOf(dst));
-  CheckRange("blockCount", ctl.count, 0, 4095, kFewerBits);
-  CheckRange("blockLen", ctl.len, 0, 65535, kFewerBits);
+  CheckRange("blockCount", ctl.count, 0, 4095, kSplitCopy);
+  CheckRange("blockLen", ctl.len, 0, 65535, kSplitCopy);
   if (ctl.count == 0 || ctl.len == 0) {
     core.MarkIdle(dst, "copies nothing: its blockCount or blockLen is 0");
     return;
@@ -218,8 +217,8 @@ void CubeBroadcast(const Ub& dst, const Ub& src, uint64_t count, uint64_t len, u
   core.instruction = "BroadCastVecToMM";
   CheckIsCube(core);
   CheckWay(core, core.SpaceOf(src), core.SpaceOf(dst));
-  CheckRange("blockCount", count, 0, 65535, kFewerBits);
-  CheckRange("blockLen", len, 0, 255, kFewerBits);
+  CheckRange("blockCount", count, 0, 65535, kSplitCopy);
+  CheckRange("blockLen", len, 0, 255, kSplitCopy);
   if (count == 0 || len == 0) {
     core.MarkIdle(dst, "broadcasts nothing: its blockCount or blockLen is 0");
     return;
