@@ -556,7 +556,7 @@ class MatmulClient {
     return true;
   }
 
-  // What Iterate<false> and IterateNBatch<false> have asked for and the kernel takes piece by piece.
+  // Iterate<false> and IterateNBatch<false> have asked for this, and the kernel takes it piece by piece.
   struct Later {
     uint32_t count = 0, taken = 0, asked = 0;
   };
