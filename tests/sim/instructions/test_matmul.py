@@ -480,10 +480,8 @@ REFUSED = {
     "C of int8_t is": "Matmul<Gm<int8_t>, Gm<int8_t>, Gm<float>>",
     "A in VECOUT": "Matmul<At<TPosition::VECOUT>, Gm<half>, Gm<float>>",
     "C in VECIN": "Matmul<Gm<half>, Gm<half>, At<TPosition::VECIN>>",
-    "batches": (
-        "Matmul<MatmulType<TPosition::GM, CubeFormat::ND, half, false, LayoutMode::NORMAL>,"
-        " Gm<half>, Gm<float>>"
-    ),
+    "A and B of a batch have one LayoutMode": "Matmul<Batch<half>, Gm<half>, Gm<float>>",
+    "NORM template, without quantisation": "Matmul<Batch<half>, Batch<half>, Batch<int8_t>>",
 }
 
 
@@ -498,6 +496,8 @@ def compiler_says(toolkit: Path, text: str, *flags: str) -> str:
 def test_what_is_not_simulated_does_not_compile(toolkit: Path, said: str) -> None:
     text = HEAD + (
         "template <typename T> using Gm = MatmulType<TPosition::GM, CubeFormat::ND, T>;\n"
+        "template <typename T> using Batch = MatmulType<TPosition::GM, CubeFormat::ND, T, false,"
+        " LayoutMode::NORMAL>;\n"
         "template <TPosition pos> using At = MatmulType<pos, CubeFormat::ND, half>;\n"
         'extern "C" __global__ __aicore__ void k(GM_ADDR) {\n  %s object;\n}\n'
     )
