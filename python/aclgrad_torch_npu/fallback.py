@@ -26,6 +26,7 @@ import torch  # type: ignore[import-not-found,unused-ignore]
 
 from aclgrad_torch_npu import (
     by_hand,
+    lost_arguments,
     missing,
     random,
     reports,
@@ -109,6 +110,7 @@ class Operator:
         if self._composite and _calls_functions_itself(self.name):
             self._keys.append(_AUTOGRAD_KEY)
         self._by_hand = by_hand.find(self.name)
+        self._kernel = lost_arguments.find(self.name) or op
         self._decomposes = self._composite and self._by_hand is None
         if own and not self._composite and self._by_hand is None and not has_cpu_kernel(op):
             self._tries = True
@@ -211,7 +213,7 @@ class Operator:
                 return None, self._missing[dtype]
             self.withdraw()
             try:
-                return self.op(*args, **kwargs), None
+                return self._kernel(*args, **kwargs), None
             except RuntimeError as error:
                 found = _NOT_FOUND.search(str(error))
                 if found is None:

@@ -146,28 +146,36 @@ def on_host(op: Any) -> bool:
 
 
 @cache
-def foreign_packages() -> bool:
-    """Whether a package besides the toolkit's own has something that torch_npu may ask for."""
+def _foreign_folders() -> tuple[Path, ...]:
+    """Packages besides the toolkit's own."""
     own = Path(os.environ.get("ASCEND_HOME_PATH") or "/", "opp", "vendors", "aclgrad").resolve()
     folders = [Path(p) for p in os.environ.get("ASCEND_CUSTOM_OPP_PATH", "").split(":") if p]
     opp = os.environ.get("ASCEND_OPP_PATH")
     if opp:
         folders += (path for path in Path(opp, "vendors").glob("*") if path.is_dir())
-    foreign = [folder for folder in folders if folder.resolve() != own]
-    return bool(foreign) and _asks_for_any(foreign)
+    return tuple(folder for folder in folders if folder.resolve() != own)
 
 
-def _asks_for_any(packages: list[Path]) -> bool:
-    """Whether the names of a function or of an operator type stand in torch_npu's library."""
+@cache
+def package_functions() -> frozenset[bytes]:
+    """Names of the functions that packages besides the toolkit's own have, without ``aclnn``."""
+    libraries = (folder / "op_api" / "lib" / "libcust_opapi.so" for folder in _foreign_folders())
+    texts = (library.read_bytes() for library in libraries if library.is_file())
+    return frozenset(name for text in texts for name in _FUNCTION.findall(text))
+
+
+@cache
+def foreign_packages() -> bool:
+    """Whether a package besides the toolkit's own has something that torch_npu may ask for: names
+    of its functions or operator types stand in torch_npu's library.
+    """
+    if not _foreign_folders():
+        return False
     library = Path(torch_npu.__file__).parent / "lib" / "libtorch_npu.so"
     with library.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as text:
-        asked = set(_FUNCTION.findall(text))
-        for package in packages:
-            functions = package / "op_api" / "lib" / "libcust_opapi.so"
-            if functions.is_file() and not asked.isdisjoint(
-                _FUNCTION.findall(functions.read_bytes())
-            ):
-                return True
+        if not package_functions().isdisjoint(_FUNCTION.findall(text)):
+            return True
+        for package in _foreign_folders():
             kernels = package.glob("op_impl/ai_core/tbe/kernel/*/*/*")
             types = {path.name.partition("_")[0] for path in kernels}
             # A compiler keeps short texts in its code, eight letters at a time.

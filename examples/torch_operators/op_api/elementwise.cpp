@@ -52,6 +52,7 @@ Share GeluShare(Graph& graph, Tensor x, bool byTanh, bool withSlope) {
   return share;
 }
 
+// aclnnGelu and aclnnGeluBackward are the approximation, by their documents; V2 of both says which is wanted.
 Tensor Gelu(Graph& graph, Tensor x, bool byTanh) {
   return graph.Mul(x, GeluShare(graph, x, byTanh, false).p);
 }
@@ -128,7 +129,7 @@ REAL_FUNCTION(Sin, graph.Map(Formula::kSine, {x}))
 REAL_FUNCTION(Cos, graph.Map(Formula::kCosine, {x}))
 REAL_FUNCTION(Sigmoid, Logistic(graph, x))
 REAL_FUNCTION(Silu, graph.Mul(x, Logistic(graph, x)))
-REAL_FUNCTION(Gelu, Gelu(graph, x, false))
+REAL_FUNCTION(Gelu, Gelu(graph, x, true))
 
 // Functions that whole numbers have too.
 #define ANY_FUNCTION(Name, result)                       \
@@ -320,19 +321,27 @@ ACLNN_FUNCTION(PowScalarTensor, (const aclScalar* self, Tensor exponent, aclTens
 
 ACLNN_FUNCTION(GeluV2, (Tensor self, int64_t approximate, aclTensor* out), {
   graph.Reals();
+  if (approximate != 0 && approximate != 1) {
+    OP_LOGE(ACLNN_ERR_PARAM_INVALID, "approximate is %ld, want 0 or 1", approximate);
+    return false;
+  }
   return graph.Give(Gelu(graph, graph.In(self), approximate == 1), out);
 })
 ACLNN_FUNCTION(GeluBackward, (Tensor gradOutput, Tensor self, aclTensor* gradInput), {
   graph.Reals();
-  return graph.Give(GeluGradient(graph, graph.In(gradOutput), graph.In(self), false), gradInput);
+  return graph.Give(GeluGradient(graph, graph.In(gradOutput), graph.In(self), true), gradInput);
 })
-ACLNN_FUNCTION(GeluBackwardV2,
-               (Tensor gradOutput, Tensor self, char* approximate, aclTensor* gradInput), {
-                 graph.Reals();
-                 const bool byTanh = approximate != nullptr && std::string(approximate) == "tanh";
-                 return graph.Give(
-                     GeluGradient(graph, graph.In(gradOutput), graph.In(self), byTanh), gradInput);
-               })
+ACLNN_FUNCTION(
+    GeluBackwardV2, (Tensor gradOutput, Tensor self, char* approximate, aclTensor* gradInput), {
+      graph.Reals();
+      const std::string how = approximate == nullptr ? "" : approximate;
+      if (how != "none" && how != "tanh") {
+        OP_LOGE(ACLNN_ERR_PARAM_INVALID, "approximate is \"%s\", want none or tanh", how.c_str());
+        return false;
+      }
+      return graph.Give(GeluGradient(graph, graph.In(gradOutput), graph.In(self), how == "tanh"),
+                        gradInput);
+    })
 ACLNN_FUNCTION(SiluBackward, (Tensor gradOutput, Tensor self, aclTensor* gradInput), {
   graph.Reals();
   Tensor x = graph.In(self);
@@ -394,7 +403,7 @@ ACLNN_FUNCTION(OneHot,
                 aclTensor* out),
                {
                  graph.Reals();
-                 Tensor number = graph.In(self);
+                 Tensor number = graph.Index(self, numClasses, 0);
                  if (number == nullptr || out == nullptr) return false;
                  op::Shape shape = number->GetViewShape();
                  if (axis != -1 && axis != static_cast<int64_t>(shape.GetDimNum())) {
@@ -404,7 +413,8 @@ ACLNN_FUNCTION(OneHot,
                  shape.AppendDim(1);
                  Tensor same = graph.Map(Formula::kIsEqual,
                                          {graph.Ramp(numClasses), graph.Reshape(number, shape)});
-                 return graph.Give(graph.Select(same, graph.In(onValue), graph.In(offValue)), out);
+                 return graph.GiveExact(graph.Select(same, graph.In(onValue), graph.In(offValue)),
+                                        out);
                })
 
 ACLNN_FUNCTION(SWhere, (Tensor condition, Tensor self, Tensor other, aclTensor* out), {
@@ -413,13 +423,13 @@ ACLNN_FUNCTION(SWhere, (Tensor condition, Tensor self, Tensor other, aclTensor* 
 })
 ACLNN_FUNCTION(InplaceMaskedFillScalar, (aclTensor * selfRef, Tensor mask, const aclScalar* value),
                {
-                 graph.Common({selfRef});
+                 graph.Common({selfRef}, {value});
                  Tensor filled =
                      graph.Select(graph.In(mask), graph.Constant(Number(value)), graph.In(selfRef));
                  return graph.Give(filled, selfRef);
                })
 ACLNN_FUNCTION(InplaceMaskedFillTensor, (aclTensor * selfRef, Tensor mask, Tensor value), {
-  graph.Common({selfRef});
+  graph.Common({selfRef, value});
   return graph.Give(graph.Select(graph.In(mask), graph.In(value), graph.In(selfRef)), selfRef);
 })
 ACLNN_FUNCTION(IsNegInf, (Tensor self, aclTensor* out), {

@@ -2,6 +2,7 @@
 #include "graph.h"
 
 #include <numeric>
+#include <utility>
 
 #include "aclnn_kernels/cast.h"
 #include "aclnn_kernels/contiguous.h"
@@ -113,19 +114,30 @@ Tensor Graph::InAs(Tensor x, DataType dtype) {
 Tensor Graph::In(Tensor x) { return InAs(x, dtype_); }
 
 Tensor Graph::Constant(Number value) {
+  if (!value.given) {
+    OP_LOGE(ACLNN_ERR_PARAM_INVALID, "a number is nullptr");
+    return nullptr;
+  }
   const aclTensor* one = dtype_ == kFloat ? executor_->ConvertToTensor(&value.real, 1, dtype_)
                                           : executor_->ConvertToTensor(&value.whole, 1, dtype_);
   return one == nullptr ? nullptr : executor_->CreateView(one, Shape(), 0);
 }
 
 Tensor Graph::Ramp(int64_t size) {
-  if (size > kMostExact) {
-    OP_LOGE(ACLNN_ERR_PARAM_INVALID, "%ld classes, want at most 2^24", size);
+  if (size < 1 || size > kMostExact) {
+    OP_LOGE(ACLNN_ERR_PARAM_INVALID, "%ld classes, want 1 to 2^24", size);
     return nullptr;
   }
   std::vector<float> numbers(static_cast<size_t>(size));
   std::iota(numbers.begin(), numbers.end(), 0.0F);
   return executor_->ConvertToTensor(numbers.data(), numbers.size(), kFloat);
+}
+
+Tensor Graph::Index(Tensor index, int64_t size, int64_t other) {
+  const DataType before = std::exchange(dtype_, DataType::DT_INT64);
+  Tensor checked = Map(Formula::kIndex, {In(index), Constant(other)}, 0, size);
+  dtype_ = before;
+  return In(checked);
 }
 
 Tensor Graph::Broadcast(Tensor x, const Shape& shape) {
@@ -138,6 +150,10 @@ Tensor Graph::Broadcast(Tensor x, const Shape& shape) {
 
 Tensor Graph::Map(Formula formula, std::initializer_list<Tensor> operands, Number s, Number t) {
   Shape shape;
+  if (!s.given || !t.given) {
+    OP_LOGE(ACLNN_ERR_PARAM_INVALID, "a number is nullptr");
+    return nullptr;
+  }
   for (Tensor each : operands) {
     if (each == nullptr) return nullptr;
     Shape both;
@@ -268,6 +284,11 @@ Tensor Graph::Product(Tensor a, Tensor b) {
 
 Tensor Graph::Gather(Tensor table, Tensor index) {
   if (table == nullptr || index == nullptr) return nullptr;
+  if (table->GetViewShape().GetDimNum() != 2) {
+    OP_LOGE(ACLNN_ERR_PARAM_INVALID, "weight has shape %s, want a matrix",
+            op::ToString(table->GetViewShape()).GetString());
+    return nullptr;
+  }
   Shape result = index->GetViewShape();
   result.AppendDim(table->GetViewShape()[1]);
   aclTensor* y = executor_->AllocTensor(Shape({index->Numel(), table->GetViewShape()[1]}),
@@ -297,6 +318,17 @@ Tensor Graph::AddRows(Tensor x, Tensor index, int64_t rows, int64_t skipped) {
 }
 
 bool Graph::Give(Tensor x, Tensor out) {
+  if (x == nullptr || out == nullptr) return false;
+  const DataType wanted = out->GetDataType();
+  if (x->GetDataType() == kFloat && IsWhole(wanted) && wanted != DataType::DT_BOOL) {
+    OP_LOGE(ACLNN_ERR_PARAM_INVALID, "an output has dtype %s, which would be computed in float",
+            op::ToString(wanted).GetString());
+    return false;
+  }
+  return GiveExact(x, out);
+}
+
+bool Graph::GiveExact(Tensor x, Tensor out) {
   if (x == nullptr || out == nullptr) return false;
   if (out->IsEmpty()) return true;
   if (x->Numel() != out->Numel()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The aclnn functions of this folder are formulas over five kernels. A Graph collects the launches of one call.
+// The aclnn functions of this folder are formulas over kernels. A Graph collects the launches of one call.
 #pragma once
 
 #include <cmath>
@@ -23,17 +23,21 @@ using Formula = ElementMapFormula;
 
 constexpr int64_t kMostExact = 1 << 24;  // whole numbers up to here are fp32 numbers
 
-// A number that fp32 and whole numbers each take in their own way.
+// A number that fp32 and whole numbers each take in their own way. A scalar that is not there makes none: what is computed with it
+// answers nullptr.
 struct Number {
   template <typename T, std::enable_if_t<std::is_arithmetic_v<T>, int> = 0>
   Number(T value)
       : real(static_cast<double>(value)),
         whole(std::isfinite(real) ? static_cast<int64_t>(value) : 0) {}
-  Number(const aclScalar* scalar)
-      : real(scalar == nullptr ? 1 : scalar->ToDouble()),
-        whole(scalar == nullptr ? 1 : scalar->ToInt64()) {}
-  double real;
-  int64_t whole;
+  Number(const aclScalar* scalar) : given(scalar != nullptr) {
+    if (!given) return;
+    real = scalar->ToDouble();
+    whole = scalar->ToInt64();
+  }
+  double real = 0;
+  int64_t whole = 0;
+  bool given = true;
 };
 
 // Every function answers nullptr, with the reason reported, when it cannot; nullptr as an argument is passed on.
@@ -51,6 +55,9 @@ class Graph {
   Tensor InAs(Tensor x, op::DataType dtype);
   Tensor Constant(Number value);
   Tensor Ramp(int64_t size);  // 0, 1, 2, ... in fp32
+
+  // index, each of which the kernel wants to be at least 0 and less than size, or to be `other`.
+  Tensor Index(Tensor index, int64_t size, int64_t other);
 
   // y = formula(a, b, c), broadcast.
   Tensor Map(Formula formula, std::initializer_list<Tensor> operands, Number s = 1, Number t = 0);
@@ -80,8 +87,10 @@ class Graph {
   Tensor AddRows(Tensor x, Tensor index, int64_t rows, int64_t skipped);
   Tensor Reshape(Tensor x, const op::Shape& shape);
 
-  // Rounds x to the dtype of out and stores it. False when x or out is nullptr.
+  // Rounds x to the dtype of out and stores it. False when x or out is nullptr, or when out wants whole numbers of fp32.
   bool Give(Tensor x, Tensor out);
+  // The same for numbers of fp32 that are whole, fit the dtype of out and have no more than kMostExact.
+  bool GiveExact(Tensor x, Tensor out);
 
   aclOpExecutor* executor() const { return executor_; }
 

@@ -10,20 +10,32 @@ using torchops::Tensor;
 
 namespace {
 
-// A list, a number for all, and a number for each: the i-th of any of them.
-Tensor At(Graph& graph, const aclTensorList* list, uint64_t i) { return graph.In((*list)[i]); }
+// A list, a number for all, and a number for each: the i-th of any of them, nullptr when it has none.
+Tensor At(Graph& graph, const aclTensorList* list, uint64_t i) {
+  return list != nullptr && i < list->Size() ? graph.In((*list)[i]) : nullptr;
+}
 Tensor At(Graph& graph, const aclScalar* number, uint64_t) {
   return graph.Constant(Number(number));
 }
 Tensor At(Graph& graph, const aclScalarList* numbers, uint64_t i) {
-  return graph.Constant(Number((*numbers)[i]));
+  return numbers != nullptr && i < numbers->Size() ? graph.Constant(Number((*numbers)[i]))
+                                                   : nullptr;
 }
 // A tensor of one number for all, or of one for each.
 Tensor At(Graph& graph, Tensor numbers, uint64_t i) {
   Tensor all = graph.In(numbers);
   if (all == nullptr) return nullptr;
   const auto place = all->Numel() == 1 ? 0 : static_cast<int64_t>(i);
+  if (place >= all->Numel()) return nullptr;
   return graph.executor()->CreateView(all, op::Shape(), all->GetViewOffset() + place);
+}
+
+bool SameSize(const aclTensorList* self, const aclTensorList* out) {
+  if (self == nullptr || out == nullptr) return false;
+  if (self->Size() == out->Size()) return true;
+  OP_LOGE(ACLNN_ERR_PARAM_INVALID, "self has %lu tensors and out %lu, want as many",
+          static_cast<unsigned long>(self->Size()), static_cast<unsigned long>(out->Size()));
+  return false;
 }
 
 Tensor Reciprocal(Graph& graph, Tensor x) { return graph.Div(graph.Constant(1), x); }
@@ -33,6 +45,7 @@ Tensor Reciprocal(Graph& graph, Tensor x) { return graph.Div(graph.Constant(1), 
 #define LIST_FUNCTION(Name, Parameters, result)         \
   ACLNN_FUNCTION(Foreach##Name, Parameters, {           \
     graph.Reals();                                      \
+    if (!SameSize(self, out)) return false;             \
     for (uint64_t i = 0; i < out->Size(); ++i) {        \
       Tensor x = At(graph, self, i);                    \
       if (!graph.Give(result, (*out)[i])) return false; \
@@ -106,8 +119,8 @@ LERP_OF_LISTS(LerpScalar, const aclScalar*)
 LERP_OF_LISTS(LerpList, const aclTensorList*)
 
 ACLNN_FUNCTION(ForeachZeroInplace, (const aclTensorList* self), {
-  graph.Reals();
   for (uint64_t i = 0; i < self->Size(); ++i) {
+    graph.Common({(*self)[i]});
     Tensor zero = graph.Mul(graph.Constant(0), graph.Constant(0));
     Tensor x = (*self)[i];
     zero = x == nullptr ? nullptr : graph.Select(graph.Constant(0), graph.In(x), zero);
@@ -179,7 +192,7 @@ ACLNN_FUNCTION(AmpUpdateScale,
                  next = graph.Select(found, graph.Linear(now, backoffFactor, 0), next);
                  Tensor restart = graph.Map(Formula::kMaximum, {found, due});
                  good = graph.Select(restart, graph.Constant(0), good);
-                 return graph.Give(next, scaleOut) && graph.Give(good, growthTrackerOut);
+                 return graph.Give(next, scaleOut) && graph.GiveExact(good, growthTrackerOut);
                })
 
 ACLNN_FUNCTION(

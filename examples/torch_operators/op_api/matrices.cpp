@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of matrices, and rows that are looked up. cubeMathType is about TF32-like rounding, which is not done here.
+// Products of matrices, and rows that are looked up. What cubeMathType allows, to round factors of fp32, is not done here.
 #include "graph.h"
 #include "opdev/op_log.h"
 
@@ -36,11 +36,20 @@ Tensor AsMatrix(Graph& graph, Tensor x, bool second) {
   return graph.Reshape(x, second ? op::Shape({size, 1}) : op::Shape({1, size}));
 }
 
+// 0, 1 and 3 keep fp32 or allow less; 2 wants factors of fp16.
+bool Takes(int8_t cubeMathType) {
+  if (cubeMathType == 0 || cubeMathType == 1 || cubeMathType == 3) return true;
+  OP_LOGE(ACLNN_ERR_PARAM_INVALID, "cubeMathType is %d, want 0, 1 or 3", cubeMathType);
+  return false;
+}
+
 bool AddProduct(Graph& graph, Tensor self, Tensor a, Tensor b, const aclScalar* beta,
-                const aclScalar* alpha, Tensor out) {
+                const aclScalar* alpha, Tensor out, int8_t cubeMathType) {
+  if (!Takes(cubeMathType)) return false;
   Tensor product = Product(graph, a, b);
   const Number share(beta);
-  if (share.real == 0) return graph.Give(graph.Linear(product, Number(alpha), 0), out);
+  if (share.given && share.real == 0)
+    return graph.Give(graph.Linear(product, Number(alpha), 0), out);
   if (Number(alpha).real != 1) product = graph.Linear(product, Number(alpha), 0);
   return graph.Give(graph.Add(product, graph.In(self), share), out);
 }
@@ -49,6 +58,7 @@ bool AddProduct(Graph& graph, Tensor self, Tensor a, Tensor b, const aclScalar* 
 
 #define PRODUCT_FUNCTION(Name)                                                             \
   ACLNN_FUNCTION(Name, (Tensor self, Tensor mat2, aclTensor * out, int8_t cubeMathType), { \
+    if (!Takes(cubeMathType)) return false;                                                \
     Tensor a = AsMatrix(graph, self, false);                                               \
     return graph.Give(Product(graph, a, AsMatrix(graph, mat2, true)), out);                \
   })
@@ -57,15 +67,16 @@ PRODUCT_FUNCTION(Mm)
 PRODUCT_FUNCTION(Matmul)
 PRODUCT_FUNCTION(BatchMatMul)
 
-#define ADD_PRODUCT_FUNCTION(Name)                                                      \
-  ACLNN_FUNCTION(Name,                                                                  \
-                 (Tensor self, Tensor mat1, Tensor mat2, const aclScalar* beta,         \
-                  const aclScalar* alpha, aclTensor* out, int8_t cubeMathType),         \
-                 { return AddProduct(graph, self, mat1, mat2, beta, alpha, out); })     \
-  ACLNN_FUNCTION(Inplace##Name,                                                         \
-                 (aclTensor * selfRef, Tensor mat1, Tensor mat2, const aclScalar* beta, \
-                  const aclScalar* alpha, int8_t cubeMathType),                         \
-                 { return AddProduct(graph, selfRef, mat1, mat2, beta, alpha, selfRef); })
+#define ADD_PRODUCT_FUNCTION(Name)                                                                \
+  ACLNN_FUNCTION(Name,                                                                            \
+                 (Tensor self, Tensor mat1, Tensor mat2, const aclScalar* beta,                   \
+                  const aclScalar* alpha, aclTensor* out, int8_t cubeMathType),                   \
+                 { return AddProduct(graph, self, mat1, mat2, beta, alpha, out, cubeMathType); }) \
+  ACLNN_FUNCTION(                                                                                 \
+      Inplace##Name,                                                                              \
+      (aclTensor * selfRef, Tensor mat1, Tensor mat2, const aclScalar* beta,                      \
+       const aclScalar* alpha, int8_t cubeMathType),                                              \
+      { return AddProduct(graph, selfRef, mat1, mat2, beta, alpha, selfRef, cubeMathType); })
 
 ADD_PRODUCT_FUNCTION(Addmm)
 ADD_PRODUCT_FUNCTION(Baddbmm)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums, means, extremes, and what is made of them: softmax, norms of rows.
+#include <algorithm>
 #include <cmath>
 
 #include "graph.h"
@@ -16,6 +17,28 @@ namespace {
 std::vector<int64_t> Dims(const aclIntArray* dims) {
   return dims == nullptr ? std::vector<int64_t>()
                          : std::vector<int64_t>(dims->GetData(), dims->GetData() + dims->Size());
+}
+
+// Whether out has the dims that the arguments of a reduction say.
+bool Fits(Tensor x, const aclIntArray* dims, bool keepDims, Tensor out) {
+  if (x == nullptr || out == nullptr) return false;
+  const size_t rank = x->GetViewShape().GetDimNum();
+  const size_t gone = dims == nullptr || dims->Size() == 0 ? rank : dims->Size();
+  const size_t wanted = keepDims ? rank : rank - std::min(gone, rank);
+  if (out->GetViewShape().GetDimNum() == wanted) return true;
+  OP_LOGE(ACLNN_ERR_PARAM_INVALID, "keepDims is %d and out has %zu dims, want %zu", keepDims,
+          out->GetViewShape().GetDimNum(), wanted);
+  return false;
+}
+
+// The same with the dtype of out.
+bool Fits(Tensor x, const aclIntArray* dims, bool keepDims, Tensor out, aclDataType dtype) {
+  if (!Fits(x, dims, keepDims, out)) return false;
+  const auto wanted = static_cast<op::DataType>(dtype);
+  if (out->GetDataType() == wanted) return true;
+  OP_LOGE(ACLNN_ERR_PARAM_INVALID, "dtype is %s and that of out is %s, want the same",
+          op::ToString(wanted).GetString(), op::ToString(out->GetDataType()).GetString());
+  return false;
 }
 
 // x in fp32, which has to hold what is added up: truth values, not numbers of 64 bits.
@@ -40,8 +63,10 @@ Tensor Mean(Graph& graph, Tensor x, const std::vector<int64_t>& dims) {
 
 Tensor Extreme(Graph& graph, Kind kind, Tensor x, const std::vector<int64_t>& dims) {
   graph.Common({x});
-  if (x != nullptr && graph.whole() && x->GetDataType() == op::DataType::DT_INT64) {
-    OP_LOGE(ACLNN_ERR_PARAM_INVALID, "extremes of int64 are not here");
+  if (x != nullptr &&
+      (x->GetDataType() == op::DataType::DT_INT64 || x->GetDataType() == op::DataType::DT_INT32)) {
+    OP_LOGE(ACLNN_ERR_PARAM_INVALID, "extremes of %s are not here",
+            op::ToString(x->GetDataType()).GetString());
     return nullptr;
   }
   graph.Reals();
@@ -72,12 +97,21 @@ struct Axes {
   std::vector<int64_t> normalized, before;
 };
 
-Axes AxesOf(Tensor x, const aclIntArray* shape) {
+// No normalized dims: the reason is reported.
+Axes AxesOf(Tensor x, const aclIntArray* wanted) {
   Axes axes;
-  const auto rank = static_cast<int64_t>(x->GetViewShape().GetDimNum());
-  const auto last = static_cast<int64_t>(shape->Size());
-  for (int64_t dim = 0; dim < rank; ++dim) {
-    (dim < rank - last ? axes.before : axes.normalized).push_back(dim);
+  const op::Shape& shape = x->GetViewShape();
+  const size_t rank = shape.GetDimNum();
+  const size_t last = wanted == nullptr ? 0 : static_cast<size_t>(wanted->Size());
+  bool same = last > 0 && last <= rank;
+  for (size_t i = 0; same && i < last; ++i) same = shape[rank - last + i] == wanted->GetData()[i];
+  if (!same) {
+    OP_LOGE(ACLNN_ERR_PARAM_INVALID, "normalizedShape has %zu dims, want the last of %s", last,
+            op::ToString(shape).GetString());
+    return axes;
+  }
+  for (size_t dim = 0; dim < rank; ++dim) {
+    (dim < rank - last ? axes.before : axes.normalized).push_back(static_cast<int64_t>(dim));
   }
   return axes;
 }
@@ -88,6 +122,7 @@ bool LayerNorm(Graph& graph, Tensor input, const aclIntArray* shape, Tensor weig
   Tensor x = graph.In(input);
   if (x == nullptr) return false;
   const Axes axes = AxesOf(x, shape);
+  if (axes.normalized.empty()) return false;
   Tensor mean = Mean(graph, x, axes.normalized);
   Tensor far = graph.Sub(x, mean);
   Tensor variance = Mean(graph, graph.Mul(far, far), axes.normalized);
@@ -104,19 +139,29 @@ bool LayerNorm(Graph& graph, Tensor input, const aclIntArray* shape, Tensor weig
 ACLNN_FUNCTION(ReduceSum,
                (Tensor self, const aclIntArray* dims, bool keepDims, aclDataType dtype,
                 aclTensor* out),
-               { return graph.Give(graph.Sum(Addends(graph, self), Dims(dims)), out); })
+               {
+                 return Fits(self, dims, keepDims, out, dtype) &&
+                        graph.GiveExact(graph.Sum(Addends(graph, self), Dims(dims)), out);
+               })
 ACLNN_FUNCTION(Mean,
                (Tensor self, const aclIntArray* dims, bool keepDims, aclDataType dtype,
                 aclTensor* out),
-               { return graph.Give(Mean(graph, Addends(graph, self), Dims(dims)), out); })
-ACLNN_FUNCTION(Amax, (Tensor self, const aclIntArray* dims, bool keepDims, aclTensor* out),
-               { return graph.Give(Extreme(graph, Kind::kMaximum, self, Dims(dims)), out); })
-ACLNN_FUNCTION(Amin, (Tensor self, const aclIntArray* dims, bool keepDims, aclTensor* out),
-               { return graph.Give(Extreme(graph, Kind::kMinimum, self, Dims(dims)), out); })
+               {
+                 return Fits(self, dims, keepDims, out, dtype) &&
+                        graph.Give(Mean(graph, Addends(graph, self), Dims(dims)), out);
+               })
+ACLNN_FUNCTION(Amax, (Tensor self, const aclIntArray* dims, bool keepDims, aclTensor* out), {
+  return Fits(self, dims, keepDims, out) &&
+         graph.GiveExact(Extreme(graph, Kind::kMaximum, self, Dims(dims)), out);
+})
+ACLNN_FUNCTION(Amin, (Tensor self, const aclIntArray* dims, bool keepDims, aclTensor* out), {
+  return Fits(self, dims, keepDims, out) &&
+         graph.GiveExact(Extreme(graph, Kind::kMinimum, self, Dims(dims)), out);
+})
 ACLNN_FUNCTION(Max, (Tensor self, aclTensor* out),
-               { return graph.Give(Extreme(graph, Kind::kMaximum, self, {}), out); })
+               { return graph.GiveExact(Extreme(graph, Kind::kMaximum, self, {}), out); })
 ACLNN_FUNCTION(Min, (Tensor self, aclTensor* out),
-               { return graph.Give(Extreme(graph, Kind::kMinimum, self, {}), out); })
+               { return graph.GiveExact(Extreme(graph, Kind::kMinimum, self, {}), out); })
 
 namespace {
 
@@ -130,19 +175,25 @@ Tensor Truth(Graph& graph, Tensor x) {
 }  // namespace
 
 ACLNN_FUNCTION(All, (Tensor self, const aclIntArray* dims, bool keepDims, aclTensor* out), {
-  return graph.Give(graph.Reduce(Kind::kMinimum, Truth(graph, self), Dims(dims)), out);
+  return Fits(self, dims, keepDims, out) &&
+         graph.GiveExact(graph.Reduce(Kind::kMinimum, Truth(graph, self), Dims(dims)), out);
 })
 ACLNN_FUNCTION(Any, (Tensor self, const aclIntArray* dims, bool keepDims, aclTensor* out), {
-  return graph.Give(graph.Reduce(Kind::kMaximum, Truth(graph, self), Dims(dims)), out);
+  return Fits(self, dims, keepDims, out) &&
+         graph.GiveExact(graph.Reduce(Kind::kMaximum, Truth(graph, self), Dims(dims)), out);
 })
-ACLNN_FUNCTION(Norm,
-               (Tensor self, const aclScalar* p, const aclIntArray* dims, bool keepDims,
-                aclTensor* out),
-               { return graph.Give(Norm(graph, self, p, Dims(dims)), out); })
+ACLNN_FUNCTION(
+    Norm, (Tensor self, const aclScalar* p, const aclIntArray* dims, bool keepDims, aclTensor* out),
+    {
+      return Fits(self, dims, keepDims, out) && graph.Give(Norm(graph, self, p, Dims(dims)), out);
+    })
 ACLNN_FUNCTION(LinalgVectorNorm,
                (Tensor self, const aclScalar* ord, const aclIntArray* dims, bool keepDims,
                 aclDataType dtype, aclTensor* out),
-               { return graph.Give(Norm(graph, self, ord, Dims(dims)), out); })
+               {
+                 return Fits(self, dims, keepDims, out, dtype) &&
+                        graph.Give(Norm(graph, self, ord, Dims(dims)), out);
+               })
 ACLNN_FUNCTION(ForeachNorm,
                (const aclTensorList* self, const aclScalar* ord, const aclTensorList* out), {
                  for (uint64_t i = 0; i < self->Size(); ++i) {
@@ -183,7 +234,12 @@ ACLNN_FUNCTION(LayerNormBackward,
                  graph.Reals();
                  Tensor x = graph.In(input);
                  if (x == nullptr || mean == nullptr || rstd == nullptr) return false;
+                 if (outputMask == nullptr || outputMask->Size() != 3) {
+                   OP_LOGE(ACLNN_ERR_PARAM_INVALID, "outputMask wants three truth values");
+                   return false;
+                 }
                  const Axes axes = AxesOf(x, normalizedShape);
+                 if (axes.normalized.empty()) return false;
                  // One number for each row, whatever dims of size 1 it has.
                  op::Shape perRow = x->GetViewShape();
                  for (int64_t dim : axes.normalized) perRow.SetDim(static_cast<size_t>(dim), 1);

@@ -49,6 +49,9 @@ static ge::graphStatus TileElementMap(gert::TilingContext* context) {
       whole &&
           (formula >= ElementMapFormula::kAddQuotient || formula == ElementMapFormula::kDivide),
       OP_LOGE(context, "formula %d is for floating point", data->formula), return ge::GRAPH_FAILED);
+  OP_CHECK_IF(!whole && formula == ElementMapFormula::kIndex,
+              OP_LOGE(context, "formula %d is for whole numbers", data->formula),
+              return ge::GRAPH_FAILED);
   data->elements = a.GetShapeSize();
   data->s = *attrs->GetFloat(1);
   data->t = *attrs->GetFloat(2);

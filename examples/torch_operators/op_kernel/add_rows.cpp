@@ -33,6 +33,8 @@ class Kernel {
     AscendC::SetAtomicAdd<float>();
     for (int64_t i = 0; i < tiling_.indices; ++i) {
       const int64_t row = indexGm_.GetValue(i);
+      ASSERT_MSG(row >= 0 && row < tiling_.rows, "index %ld is %ld, want 0 to %ld", i, row,
+                 tiling_.rows - 1);
       if (row >= first_ && row < last_ && row != tiling_.skipped) {
         for (int64_t at = 0; at < columns_; at += kTile) {
           AddPart(i * columns_ + at, row * columns_ + at, Least(columns_ - at, kTile));

@@ -87,6 +87,8 @@ class FloatTile {
         AscendC::Muls(b, b, s, n);
         Step();
         return AscendC::Add(y, a, b, n);
+      case Formula::kIndex:
+        return;  // tiling refuses it
       case Formula::kExponential:
         return AscendC::Exp(y, a, n);
       case Formula::kLogarithm:
@@ -164,6 +166,10 @@ __aicore__ inline int64_t Whole(Formula formula, int64_t a, int64_t b, int64_t c
       return a != 0 ? b : c;
     case Formula::kAddProduct:
       return sum(a, product(s, product(b, c)));
+    case Formula::kIndex:
+      ASSERT_MSG((s <= a && a < t) || a == b, "an index is %ld, want %ld to %ld, or %ld", a, s,
+                 t - 1, b);
+      return a;
     default:
       return 0;  // tiling refuses the others
   }

@@ -19,6 +19,7 @@
   FORMULA(IsGreater)         /* a > b ? 1 : 0 */                              \
   FORMULA(Select)            /* a != 0 ? b : c */                             \
   FORMULA(AddProduct)        /* a + s * b * c */                              \
+  FORMULA(Index)             /* a, which s <= a < t or a == b; whole */       \
   FORMULA(AddQuotient)       /* a + s * b / c; floating point from here on */ \
   FORMULA(Exponential)       /* exp(a) */                                     \
   FORMULA(Logarithm)         /* ln(a) */                                      \

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // GatherRows: y[i, :] = table[index[i], :]. SCALAR reads an index, then the row goes through UB tile by tile.
-//
-// The kernel does not check an index: the simulator reports a copy from outside of the table as gm-out-of-bounds.
 #include "gather_rows_tiling.h"
 #include "kernel_operator.h"
 
@@ -17,7 +15,7 @@ class Kernel {
  public:
   __aicore__ inline Kernel(AscendC::TPipe* pipe, GM_ADDR table, GM_ADDR index, GM_ADDR y,
                            const GatherRowsTilingData& tiling)
-      : columns_(tiling.columns) {
+      : tableRows_(tiling.tableRows), columns_(tiling.columns) {
     first_ = AscendC::GetBlockIdx() * tiling.indicesPerCore;
     last_ = first_ + tiling.indicesPerCore;
     last_ = last_ < tiling.indices ? last_ : tiling.indices;
@@ -30,6 +28,8 @@ class Kernel {
   __aicore__ inline void Process() {
     for (int64_t i = first_; i < last_; ++i) {
       const int64_t row = indexGm_.GetValue(i);
+      ASSERT_MSG(row >= 0 && row < tableRows_, "index %ld is %ld, want 0 to %ld", i, row,
+                 tableRows_ - 1);
       for (int64_t at = 0; at < columns_; at += kTile) {
         const int64_t left = columns_ - at;
         Copy(row * columns_ + at, i * columns_ + at, left < kTile ? left : kTile);
@@ -48,6 +48,7 @@ class Kernel {
     queue_.FreeTensor(part);
   }
 
+  const int64_t tableRows_;
   const int64_t columns_;
   int64_t first_;
   int64_t last_;
