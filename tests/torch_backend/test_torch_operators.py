@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import re
@@ -346,3 +347,16 @@ def test_whole_numbers_are_not_rounded(program: Program, package: str) -> None:
     """What fp32 cannot hold stays on the CPU."""
     done = program(EXACT, ASCEND_CUSTOM_OPP_PATH=package)
     assert done.stdout == "RESULT done\n", done.stdout + done.stderr
+
+
+def test_a_row_of_the_table_of_fallbacks(package: str) -> None:
+    """Without the package a program of the benchmark needs the CPU, with it kernels alone."""
+    path = ROOT / "benchmarks" / "torch_fallbacks.py"
+    spec = importlib.util.spec_from_file_location("torch_fallbacks", path)
+    assert spec is not None and spec.loader is not None
+    benchmark = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(benchmark)
+    bare, packed = (benchmark.ran("distillation", chosen) for chosen in (None, package))
+    assert "aten::addmm" in {row["operator"] for row in bare["fallbacks"]}
+    assert packed["fallbacks"] == []
+    assert "ElementMap" in {row["kernel"] for row in packed["kernels"]}
