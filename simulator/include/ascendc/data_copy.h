@@ -2,6 +2,8 @@
 // DataCopy and DataCopyPad. Units become bytes here, once; the rules are checked in src/device/data_copy.cpp.
 #pragma once
 
+#include <cstring>
+
 #include "ascendc/tensor.h"
 
 namespace AscendC {
@@ -80,16 +82,17 @@ struct LoopModeParams {
   uint64_t loop2DstStride = 0;
 };
 enum class DataCopyMVType : uint8_t { UB_TO_OUT = 0, OUT_TO_UB = 1 };
-namespace detail {
-// By way; sizes of 0: no loops.
-inline thread_local LoopModeParams loopModes[2];
-}  // namespace detail
+}  // namespace AscendC
+namespace aclsim {
+// The core's LoopModeParams of copies to or from UB; sizes of 0: no loops.
+ACLSIM_DEVICE_API uint64_t* LoopMode(bool toUb);
+}  // namespace aclsim
+namespace AscendC {
+static_assert(sizeof(LoopModeParams) == 5 * sizeof(uint64_t));
 inline void SetLoopModePara(const LoopModeParams& loopParams, DataCopyMVType type) {
-  detail::loopModes[static_cast<int>(type)] = loopParams;
+  std::memcpy(aclsim::LoopMode(type == DataCopyMVType::OUT_TO_UB), &loopParams, sizeof(loopParams));
 }
-inline void ResetLoopModePara(DataCopyMVType type) {
-  detail::loopModes[static_cast<int>(type)] = {};
-}
+inline void ResetLoopModePara(DataCopyMVType type) { SetLoopModePara(LoopModeParams{}, type); }
 #endif
 enum class PaddingMode : uint8_t { Normal = 0, Compact };
 
@@ -98,7 +101,8 @@ namespace detail {
 template <bool toUb, typename F>
 void InLoops(const F& copy) {
 #if __NPU_ARCH__ == 3510
-  const LoopModeParams loops = loopModes[toUb ? 1 : 0];
+  LoopModeParams loops;
+  std::memcpy(static_cast<void*>(&loops), aclsim::LoopMode(toUb), sizeof(loops));
   if (loops.loop1Size != 0 || loops.loop2Size != 0) {
     for (uint64_t j = 0; j < loops.loop2Size; ++j) {
       for (uint64_t i = 0; i < loops.loop1Size; ++i) {

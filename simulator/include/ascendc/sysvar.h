@@ -28,15 +28,14 @@ inline void InitSocState() { aclsim::InitSoc(); }
 namespace aclsim {
 // The part of a workspace that is the kernel's.
 ACLSIM_DEVICE_API uint8_t* UserWorkspace(uint8_t* workspace);
+// A core keeps what its kernel sets. Until then it is no address of GM, so that an access is a fault.
+ACLSIM_DEVICE_API void SetSystemWorkspace(uint8_t* workspace);
+ACLSIM_DEVICE_API uint8_t* SystemWorkspace();
 }  // namespace aclsim
 namespace AscendC {
 inline GM_ADDR GetUserWorkspace(GM_ADDR workspace) { return aclsim::UserWorkspace(workspace); }
-namespace detail {
-// Until a kernel sets it: no address of GM, so that an access is a fault.
-inline thread_local GM_ADDR systemWorkspace = reinterpret_cast<GM_ADDR>(uintptr_t{4096});
-}  // namespace detail
-inline void SetSysWorkspace(GM_ADDR workspace) { detail::systemWorkspace = workspace; }
-inline GM_ADDR GetSysWorkSpacePtr() { return detail::systemWorkspace; }
+inline void SetSysWorkspace(GM_ADDR workspace) { aclsim::SetSystemWorkspace(workspace); }
+inline GM_ADDR GetSysWorkSpacePtr() { return aclsim::SystemWorkspace(); }
 
 // Mixed integer types are common in tiling arithmetic.
 template <typename T, typename U>

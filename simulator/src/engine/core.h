@@ -108,6 +108,8 @@ struct Registers {
   uint64_t addresses[8][8] = {};  // set_va_reg_sb: rows of a transposition
   uint64_t padValue = 0;          // SetPadValue
   bool padSet = false;
+  uint8_t* systemWorkspace = nullptr;  // SetSysWorkspace
+  uint64_t loopModes[2][5] = {};       // SetLoopModePara: from UB, to UB
 };
 
 // An instruction that had nothing to do, or not on all lanes: a count, mask or repeat of 0, a mask of SetVectorMask.

@@ -251,6 +251,20 @@ uint8_t* UserWorkspace(uint8_t* workspace) {
                                                        : region->addr + reserved;
 }
 
+ACLSIM_DEVICE_API void SetSystemWorkspace(uint8_t* workspace);
+void SetSystemWorkspace(uint8_t* workspace) {
+  Core::Current().registers.systemWorkspace = workspace;
+}
+
+ACLSIM_DEVICE_API uint8_t* SystemWorkspace();
+uint8_t* SystemWorkspace() {
+  uint8_t* const set = Core::Current().registers.systemWorkspace;
+  return set != nullptr ? set : reinterpret_cast<uint8_t*>(uintptr_t{4096});
+}
+
+ACLSIM_DEVICE_API uint64_t* LoopMode(bool toUb);
+uint64_t* LoopMode(bool toUb) { return Core::Current().registers.loopModes[toUb ? 1 : 0]; }
+
 uint64_t UbCapacity() { return Core::Current().soc.ubBytes; }
 
 bool TilingKeyIs(uint64_t key) {

@@ -77,10 +77,13 @@ def test_cores_are_counted(intrinsics: Bench) -> None:
 
 @pytest.mark.plants_faults
 def test_system_workspace(intrinsics: Bench) -> None:
-    """It is what SetSysWorkspace got; before that it is not null and not memory."""
+    """It is what SetSysWorkspace got in this launch; before that it is not null and not memory."""
     runtime = intrinsics.runtime
     entry = intrinsics.libraries["intrinsics"]["system_workspace"]
-    with pytest.raises(KernelError, match="gm-out-of-bounds"):
-        runtime.launch(entry, [np.zeros(16, np.int32), Call(mode=1).pack()])
+    unset = [np.zeros(16, np.int32), Call(mode=1).pack()]
+    with pytest.raises(KernelError, match="the element starts at 0x1000, outside"):
+        runtime.launch(entry, unset)
     got = runtime.launch(entry, [np.zeros(16, np.int32), Call().pack()])[0]
     assert got[0] == 3
+    with pytest.raises(KernelError, match="the element starts at 0x1000, outside"):
+        runtime.launch(entry, unset)
