@@ -97,7 +97,7 @@ def test_explain() -> None:
     assert in_process("explain", "acl_error_rt_context_null").stdout.startswith("107002 ")
     refused("explain", 7, match="neither an aclnn", status=2)
     refused("explain", 561999, match="in no public table", status=2)
-    refused("explain", "x", match="want a number", status=2)
+    refused("explain", "x", match="want a kind of finding", status=2)
 
 
 def test_doctor_helps_when_nothing_is_built() -> None:

@@ -49,9 +49,16 @@ def _known(word: str) -> tuple[list[str], dict[str, Any]]:
     try:
         known = errors.explain(word)
     except errors.UnknownCodeError as error:
+        if word.lstrip("-").isdigit():
+            return [str(error)], {}
         near = difflib.get_close_matches(word.lower(), [*KINDS], 3)
         hint = f"; kinds of findings near it: {', '.join(near)}" if near else ""
-        return [f"{error}{hint}"], {}
+        text = (
+            f"got {word!r}, want a kind of finding such as ub-overflow, a result code or its name"
+            f" such as 161002, or a choice of the simulator such as exp.rounding{hint}. Next:"
+            " docs/reference/findings.md and docs/reference/unknowns.md list them"
+        )
+        return [text], {}
     lines = [f"{known.code} {known.name}", known.meaning]
     lines += [f"usual causes: {known.causes}"] if known.causes else []
     lines += [f"next: {known.next_step}"] if known.next_step else []
