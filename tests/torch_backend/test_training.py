@@ -63,6 +63,8 @@ def test_data_loader_with_workers(program: Program, method: str) -> None:
 def test_streams_and_events() -> None:
     stream = torch.npu.Stream()
     begin, end = (torch.npu.Event(enable_timing=True) for _ in range(2))
+    # The order below is between these two streams.
+    assert torch.npu.current_stream() == torch.npu.default_stream()
     x = torch.ones(64, 64, device=NPU)
     with torch.npu.stream(stream):
         stream.wait_stream(torch.npu.default_stream())
