@@ -115,16 +115,19 @@ def new_cache(operator_cache: Path, tmp_path_factory: pytest.TempPathFactory) ->
 
 
 @pytest.fixture(scope="module", autouse=True)
-def own_packages() -> Iterator[None]:
-    """The packages of operators that a module builds and runs in this process are not those of the
-    next module.
+def own_environment() -> Iterator[None]:
+    """The packages of operators that a module builds and runs in this process, and the settings of
+    the simulator that it changes, are not those of the next module.
     """
-    name = "ASCEND_CUSTOM_OPP_PATH"
-    before = os.environ.get(name)
+
+    def is_own(name: str) -> bool:
+        return name == "ASCEND_CUSTOM_OPP_PATH" or name.startswith("ACLGRAD_SIM_")
+
+    before = {name: value for name, value in os.environ.items() if is_own(name)}
     yield
-    os.environ.pop(name, None)
-    if before is not None:
-        os.environ[name] = before
+    for name in filter(is_own, list(os.environ)):
+        del os.environ[name]
+    os.environ.update(before)
 
 
 @pytest.fixture(autouse=True)
