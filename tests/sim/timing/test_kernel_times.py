@@ -63,9 +63,12 @@ def test_time_per_byte_stays_where_l2_is_full(device: Device) -> None:
 
 @pytest.mark.parametrize("op", ["log_sigmoid_grad", "kl_div_loss_grad"])
 def test_the_vector_pipe_keeps_up_with_16_bit_copies(op: str, device: Device) -> None:
+    """Operands of a tile may start in one bank group of UB (docs/reference/choices.md,
+    kApartLanes). That costs a cycle for every 32 elements at most, and the copies hide it.
+    """
     found = profiled(device, op, (1 << 24,), "fp16")
     assert found.of_bound >= 0.92
-    assert found.kernel["conflictCycles"] == 0
+    assert found.kernel["conflictCycles"] <= (1 << 24) / 32
 
 
 @pytest.mark.parametrize("rows", [3 * 48 * 512, 3 * 48 * 512 + 977])
