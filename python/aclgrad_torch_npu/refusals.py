@@ -44,6 +44,8 @@ def install() -> None:
         atb._register_atb_extensions = _refuse(_ATB)
     graphs: Any = importlib.import_module("torch_npu.npu.graphs")
     graphs.NPUGraph.capture_begin = _refuse(_CAPTURE)
+    # This one has made the stream of the capture the current one before it begins to capture.
+    graphs.graph.__enter__ = _refuse(_CAPTURE)
     profiler: Any = importlib.import_module("torch_npu.profiler.profiler")
     # Not a later step: it swallows what those raise.
     profiler._KinetoProfile.__init__ = profiler.profile.__init__ = _refuse(_PROFILER)

@@ -43,6 +43,7 @@ def test_backends_that_run_operators(leaf: Any, backend: str) -> None:
 def test_backends_that_are_not_there_name_one_that_is(leaf: Any, backend: str, why: str) -> None:
     with pytest.raises(Exception, match=f"{why}.*Next: .*backend='aot_eager'"):
         torch.compile(step, backend=backend)(leaf.detach())
+    assert torch.npu.current_stream() == torch.npu.default_stream()
 
 
 @pytest.mark.filterwarnings("ignore:triton-ascend")
@@ -56,6 +57,10 @@ def test_graph_capture() -> None:
     graph = torch.npu.NPUGraph()  # type: ignore[attr-defined,unused-ignore]
     with pytest.raises(NotImplementedError, match="graph capture is not simulated; run the"):
         graph.capture_begin()
+    capture = torch.npu.graph(graph)  # type: ignore[attr-defined,unused-ignore]
+    with pytest.raises(NotImplementedError, match="graph capture is not simulated"), capture:
+        raise AssertionError("captured")
+    assert torch.npu.current_stream() == torch.npu.default_stream()
 
 
 def test_profiler_and_memory_of_several_processes() -> None:
