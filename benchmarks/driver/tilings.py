@@ -45,13 +45,13 @@ FAMILIES = {"ascend910_93": "ascend910b"}  # whose kernels a family uses
 KEYS = {1: "Padded", 2: "Shared rows", 3: "Columns", 4: "Shared columns", 5: "Transposed"}
 KEYS |= {6: "Packed", 7: "Registers"}
 WORKSPACE = 48 << 20  # more than any tiling here asks for, with the system's part
-ELEMENTS = 500_000_000  # of all tilings of a call, but for LEAST tilings
+ELEMENTS = 500_000_000  # all tilings of a call compute no more together, but for LEAST tilings
 LEAST = 16
 AHEAD = 1.001  # a tiling is faster if it takes less time by this
 FAR = 1.3  # a layout is left when its first line of tilings takes longer by this
 HOPELESS = 4.0  # a layout is left when one of its first tilings takes longer by this
 MOST_COPIES = 8  # no tiling has this many times as many copies as the fastest one
-ON_A_LINE = 12  # of the tilings that differ in one number, so many are tried
+ON_A_LINE = 12  # so many tilings are tried that differ in one number
 
 
 @dataclass(frozen=True)

@@ -89,7 +89,7 @@ class Graph {
 
   // Rounds x to the dtype of out and stores it. False when x or out is nullptr, or when out wants whole numbers of fp32.
   bool Give(Tensor x, Tensor out);
-  // The same for numbers of fp32 that are whole, fit the dtype of out and have no more than kMostExact.
+  // This one takes numbers of fp32 that are whole, fit the dtype of out and are no larger than kMostExact.
   bool GiveExact(Tensor x, Tensor out);
 
   aclOpExecutor* executor() const { return executor_; }

@@ -19,7 +19,7 @@ std::vector<int64_t> Dims(const aclIntArray* dims) {
                          : std::vector<int64_t>(dims->GetData(), dims->GetData() + dims->Size());
 }
 
-// Whether out has the dims that the arguments of a reduction say.
+// Says whether out has the dims that the arguments of a reduction ask for.
 bool Fits(Tensor x, const aclIntArray* dims, bool keepDims, Tensor out) {
   if (x == nullptr || out == nullptr) return false;
   const size_t rank = x->GetViewShape().GetDimNum();
@@ -31,7 +31,7 @@ bool Fits(Tensor x, const aclIntArray* dims, bool keepDims, Tensor out) {
   return false;
 }
 
-// The same with the dtype of out.
+// This one looks at the dtype of out, too.
 bool Fits(Tensor x, const aclIntArray* dims, bool keepDims, Tensor out, aclDataType dtype) {
   if (!Fits(x, dims, keepDims, out)) return false;
   const auto wanted = static_cast<op::DataType>(dtype);

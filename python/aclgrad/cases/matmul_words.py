@@ -8,9 +8,9 @@ from typing import Any
 
 _MARKS = ("usedCoreNum", "singleCoreM", "baseM", "depthA1", "stepKa", "dbL0C")
 """A struct with these fields is a TCubeTiling."""
-_SUM_BYTES = 4  # of an element in L0C
-_ROWS = 16  # of a fractal
-_BLOCK = 32  # bytes of one of its rows
+_SUM_BYTES = 4  # an element of L0C is fp32 or int32
+_ROWS = 16  # a fractal has so many rows
+_BLOCK = 32  # and each of them so many bytes
 
 
 def described(
