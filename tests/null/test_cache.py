@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from aclgrad.building import compiler as project_compiler
+from aclgrad.building.compile_step import Step
+from aclgrad.building.toolchain import Toolchain
 from aclgrad.codegen import render, template_cache
 from aclgrad.common import cache
 from aclgrad.errors import ToolkitError
@@ -142,3 +144,44 @@ def test_without_a_cache_templates_work(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setenv("ACLGRAD_CACHE", str(tmp_path / "file"))
     assert template_cache.kept() is None
     assert render.environment(tmp_path).get_template("a.j2").render(x=1) == "1\n"
+
+
+def test_what_was_used_longest_ago_goes(tmp_path: Path) -> None:
+    """Several checkouts and options share one cache, and each toolkit makes precompiled headers."""
+    folder = tmp_path / "parsed"
+    folder.mkdir()
+    for at, name in enumerate(("old.gch", "recent.gch", "older_but_used.gch")):
+        (folder / name).write_bytes(bytes(400))
+        os.utime(folder / name, (1000 + at, 1000 + at))
+    (folder / "old.h").write_bytes(bytes(400))
+    os.utime(folder / "older_but_used.gch", (1, 1))
+    cache.mark_used(folder / "older_but_used.gch")
+    assert (folder / "older_but_used.gch").stat().st_mtime == 1
+    cache.drop_unused(folder, "*.gch", 1200)
+    assert len([*folder.glob("*.gch")]) == 3
+    cache.drop_unused(folder, "*.gch", 800)
+    assert {path.name for path in folder.glob("*.gch")} == {"recent.gch", "older_but_used.gch"}
+    assert (folder / "old.h").exists()
+    cache.drop_unused(folder, "*.gch", 0)
+    assert [path.name for path in folder.iterdir()] == ["old.h"]
+
+
+def test_precompiled_headers_are_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A build that needs another set drops the one that was used longest ago."""
+
+    def compile_aside(self: Step) -> None:
+        self.output.write_bytes(bytes(400))
+
+    monkeypatch.setattr(project_compiler.Compiler, "__post_init__", lambda self: None)
+    monkeypatch.setattr(project_compiler, "PRECOMPILED_LIMIT", 900)
+    monkeypatch.setattr(Step, "run", compile_aside)
+    compiler = project_compiler.Compiler(Sources(tmp_path, "op", (), (), tmp_path), FAMILIES[0])
+    compiler.compiler, compiler.tools = "g++", Toolchain("g++", "", ())
+    for at, optimise in enumerate(("-O0", "-O1", "-O2", "-O3")):
+        compiler.optimise = optimise
+        compiler._parsed("kernel", ["kernel_operator.h"], [])
+        for path in (compiler.cache / "parsed").glob("*.used"):
+            if path.stat().st_mtime > 1e9:
+                os.utime(path, (at, at))
+    left = [path.stat().st_mtime for path in (compiler.cache / "parsed").glob("*.gch.used")]
+    assert sorted(left) == [1, 2, 3]

@@ -38,6 +38,9 @@ _PACKAGES = {"nlohmann/json.hpp": "nlohmann-json3-dev"}
 DEVICE_CODE = ("-O0", "-g1", '-DACLSIM_KERNEL_VISIBILITY="protected"')
 """How the front end wants code compiled that it reads: simulator/src/asc/device_code.h."""
 
+PRECOMPILED_LIMIT = 1_000_000_000
+"""Bytes of precompiled headers in one cache: a dozen, and one build takes three."""
+
 Made = TypeVar("Made")
 _parsing = threading.Lock()
 
@@ -240,9 +243,12 @@ class Compiler:
             flags = self._flags(output, [], words)
             step = self.step(output, (*flags, "-x", "c++-header", str(header), "-o", str(output)))
             error = None
-            if output not in self.seen_parsed and not step.fresh():
-                self._tell_of_parsed()
-                error = step.run()
+            if output not in self.seen_parsed:
+                cache.mark_used(output)
+                if not step.fresh():
+                    self._tell_of_parsed()
+                    cache.drop_unused(folder, "*.gch", PRECOMPILED_LIMIT)
+                    error = step.run()
             if error is None:
                 self.seen_parsed.add(output)
         if error is not None:

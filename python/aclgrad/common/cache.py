@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import pwd
 import stat
+from contextlib import suppress
 from pathlib import Path
 
 from aclgrad.errors import ToolkitError
@@ -55,6 +56,36 @@ def place() -> Path:
         return folder.resolve() / "aclgrad"
     except (RuntimeError, OSError, KeyError) as error:
         raise ToolkitError(f"cache: {error}. Next: {_OTHER}") from None
+
+
+def mark_used(path: Path) -> None:
+    """Record that a file of the cache is used now, for `drop_unused`. Its own times stay: what was
+    made from it is compared with them.
+    """
+    with suppress(OSError):
+        _used(path).touch()
+
+
+def drop_unused(folder: Path, pattern: str, limit: int) -> None:
+    """Delete the files in ``folder`` that were used longest ago, until the others have at most
+    ``limit`` bytes. Whoever needs one later makes it again.
+    """
+    found: list[tuple[float, int, Path]] = []
+    for path in folder.glob(pattern):
+        with suppress(OSError):
+            times = (_used(path).stat() if _used(path).exists() else path.stat()).st_mtime
+            found.append((times, path.stat().st_size, path))
+    total = 0
+    for _, size, path in sorted(found, reverse=True):
+        total += size
+        if total > limit:
+            for each in (path, _used(path)):
+                with suppress(OSError):
+                    each.unlink()
+
+
+def _used(path: Path) -> Path:
+    return path.with_name(path.name + ".used")
 
 
 def _home() -> Path:
