@@ -112,8 +112,21 @@ def kernels() -> list[Kernel]:
             continue
         words = [word.strip() for word in line.split(" | ")]
         family, name, into, out, rooms, call, time, *fitted = words
-        tensors = [Tensor.all_of(text) for text in (into, out, rooms)]
         many = bool(into) and "*" not in into
-        size = (CORES, TILES) if many else (1, 1)
-        found.append(Kernel(family, name, *tensors, call, float(time), bool(fitted), *size))
+        cores, tiles = (CORES, TILES) if many else (1, 1)
+        sources, results, scratch = map(Tensor.all_of, (into, out, rooms))
+        found.append(
+            Kernel(
+                family,
+                name,
+                sources,
+                results,
+                scratch,
+                call,
+                float(time),
+                bool(fitted),
+                cores,
+                tiles,
+            )
+        )
     return found

@@ -60,7 +60,9 @@ USUAL: dict[str, tuple[Any, ...]] = {
 }
 REDUCED = {"self": (grid(4, 4), grid(4, 4) + 1), "out": torch.zeros(1, 4)}
 TRUTHS = REDUCED | {"out": torch.zeros(1, 4).bool()}
-LAYER = {"normalizedShape": ([4], ([3], REFUSED), ([3, 4], REFUSED), ([], REFUSED))} | {
+LAYER: dict[str, tuple[Any, ...]] = {
+    "normalizedShape": ([4], ([3], REFUSED), ([3, 4], REFUSED), ([], REFUSED))
+} | {
     name: (grid(4, first=first), grid(4, first=first) ** 2)
     for name, first in (("weight", 0.5), ("bias", 0.7))
 }
@@ -339,7 +341,7 @@ def main() -> None:
     found = []
     looked = 0
     for name, signature in words["functions"].items():
-        looked += sum(len(values(name, *each, 0)) > 1 for each in signature)
+        looked += sum(len(values(name, kind, argument, 0)) > 1 for kind, argument in signature)
         found += faults(caller, name, signature)
     print("RESULT " + json.dumps({"found": found, "looked": looked}))
 

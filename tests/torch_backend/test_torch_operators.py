@@ -261,10 +261,13 @@ def signatures() -> dict[str, list[tuple[str, str]]]:
     )
     found = re.findall(r"@\s*(\w+)\s*\(([^@]*)\)\s*@", done.stdout)
     kind = re.compile(r"(?:const\s+)?(\w+)\s*\*?\s*(\w+)\s*$")
-    return {
-        name: [kind.match(each.strip()).groups() for each in words.split(",")]  # type: ignore[union-attr]
-        for name, words in found
-    }
+
+    def pair(word: str) -> tuple[str, str]:
+        matched = kind.match(word.strip())
+        assert matched, word
+        return matched[1], matched[2]
+
+    return {name: [pair(each) for each in words.split(",")] for name, words in found}
 
 
 def test_every_argument_counts(package: str) -> None:

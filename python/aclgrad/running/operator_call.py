@@ -115,7 +115,7 @@ def pick(ops: Sequence[Definition], sources: Sources) -> Definition:
 
 
 def located(
-    word: str, soc: str, jobs: int = 0
+    word: str | Path, soc: str, jobs: int = 0
 ) -> tuple[operator_build.Builder, Registered, Definition]:
     """What builds the operator that a path names, what its op_host registers, its definition."""
     builder = operator_build.Builder(locate(word), family_of(soc), jobs=jobs)
@@ -125,7 +125,7 @@ def located(
 
 
 def run(
-    word: str,
+    word: str | Path,
     inputs: Sequence[Tensors],
     attr_words: Sequence[str] = (),
     *,

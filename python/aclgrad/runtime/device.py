@@ -20,7 +20,7 @@ from aclgrad.runtime.library import ALREADY_INITIALISED, Libraries
 from aclgrad.runtime.memory import Buffer, Tensor, create_tensor, storage_of
 from aclgrad.runtime.prepared import Key, Prepared, PreparedCalls, key_of
 from aclgrad.runtime.simulator import SimulatorCalls
-from aclgrad.runtime.toolkit import check_kind, find_toolkit
+from aclgrad.runtime.toolkit import DeviceKind, check_kind, find_toolkit
 from aclgrad.spec.call import AttrValue, TensorDesc, row_major
 from aclgrad.spec.dtypes import DType
 from aclgrad.spec.op_spec import OpSpec
@@ -74,7 +74,7 @@ class Device(SimulatorCalls):
     child's first call. Buffers and tensors stay with the parent.
     """
 
-    def __init__(self, kind: str = "sim") -> None:
+    def __init__(self, kind: DeviceKind = "sim") -> None:
         self.kind = kind
         self.libraries = Libraries(find_toolkit(kind))
         self._lock = threading.RLock()
@@ -332,7 +332,7 @@ _open_lock = threading.Lock()
 
 def open_device(kind: str = "sim") -> Device:
     """Return the process's device, opened on first use. A process drives one kind of device."""
-    check_kind(kind)
+    kind = check_kind(kind)
     with _open_lock:
         if kind not in _open:
             if _open:

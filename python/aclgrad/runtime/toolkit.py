@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from aclgrad.errors import ToolkitError
 
@@ -103,13 +104,19 @@ def _npu() -> Toolkit:
     )
 
 
-def check_kind(device: object) -> None:
-    """Refuse what is no device."""
-    if device not in ("sim", "npu"):
-        raise ToolkitError(
-            f"device: got {device!r}, want sim or npu: the simulator, or an NPU with CANN. Next:"
-            " device='sim'"
-        )
+DeviceKind = Literal["sim", "npu"]
+
+
+def check_kind(device: object) -> DeviceKind:
+    """The device, or an error that says what there is."""
+    if device == "sim":
+        return "sim"
+    if device == "npu":
+        return "npu"
+    raise ToolkitError(
+        f"device: got {device!r}, want sim or npu: the simulator, or an NPU with CANN. Next:"
+        " device='sim'"
+    )
 
 
 def find_toolkit(device: str = "sim") -> Toolkit:

@@ -293,7 +293,7 @@ def test_cmake_project(tmp_path: Path) -> None:
     file.write_text(source(of_key(1, "KIND") + KEYS))
     build = tmp_path / "build"
     package = f"-Daclgrad_DIR={config.cmake(find_toolkit())}"
-    configure = ["cmake", "-S", tmp_path, "-B", build, "-G", "Ninja", package]
+    configure: list[str | Path] = ["cmake", "-S", tmp_path, "-B", build, "-G", "Ninja", package]
     subprocess.run(configure, check=True, capture_output=True)
     done = subprocess.run(["cmake", "--build", build], capture_output=True, text=True, check=False)
     assert done.returncode != 0 and "for tiling key 1, not for 7, 20" in done.stdout

@@ -17,7 +17,7 @@ from aclgrad import runtime
 
 def calls() -> dict[str, Callable[[], Any]]:
     """Each operator on rows that are whole, odd and long, in two dtypes."""
-    found = {}
+    found: dict[str, Callable[[], Any]] = {}
     for rows, row in ((64, 128), (768, 197), (96, 4096), (2048, 1024)):
         for dtype in (np.float32, np.float16):
             rng = np.random.default_rng(row)

@@ -208,7 +208,7 @@ def test_files_put_together_hold_the_same_rows(tmp_path: Path) -> None:
 # --- clusters ------------------------------------------------------------------------------------
 
 
-def wait_for(what: Any, ended: subprocess.Popen[str] | None = None) -> None:
+def wait_for(what: Any, ended: subprocess.Popen[Any] | None = None) -> None:
     """Until it is so, or the process has ended."""
     while not what() and (ended is None or ended.poll() is None):
         time.sleep(0.02)
@@ -243,7 +243,8 @@ def dask(
     """A scheduler and workers as processes; the scheduler is the first."""
     folder.mkdir()
     place = folder / "scheduler.json"
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": folder}
+    null = subprocess.DEVNULL
+    quiet: dict[str, Any] = {"stdout": null, "stderr": null, "cwd": folder}
     start: list[str] = [sys.executable, "-m"]
     scheduler = [*start, "distributed.cli.dask_scheduler", "--port", "0"]
     scheduler += ["--host", f"{protocol}://127.0.0.1"]

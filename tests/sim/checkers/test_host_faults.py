@@ -353,8 +353,8 @@ def test_refused_cases_are_listed(fresh: dict[str, str], tmp_path: Path) -> None
     assert any(line.startswith(last) for line in said.splitlines())
     assert sum(len(item["cases"]) for item in report["refused"]) == counts["refused"]
     assert (tmp_path / "out" / "junit.xml").read_text().count("<skipped") == counts["refused"]
-    words = ("check", made, "--dtype", "fp32", "--fast")
-    assert "so the run says little" in command(*words, cwd=tmp_path)
+    checked = ("check", made, "--dtype", "fp32", "--fast")
+    assert "so the run says little" in command(*checked, cwd=tmp_path)
     command(*words, "--allow-refusals", cwd=tmp_path, status=0)
 
 

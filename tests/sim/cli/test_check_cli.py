@@ -10,6 +10,7 @@ import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -25,7 +26,7 @@ SMALL, LARGE = ("--dtype", "fp32", "--shape", "64"), ("--dtype", "fp32", "--shap
 CLEAN, REDUNDANT, RACE, BARRIER, WRONG, BOUNDS, DROPPED = range(7)
 
 Check = Callable[..., str]
-Plant = Callable[[int], dict[str, str]]
+Plant = Callable[[int], dict[str, Any]]
 
 
 def line_of(text: str) -> int:
@@ -45,7 +46,7 @@ def plant(copied: Path) -> Plant:
     kernel = folder / "LogSigmoidGrad_float32_float32_float32.so"
     assert kernel.is_file()
 
-    def build(number: int) -> dict[str, str]:
+    def build(number: int) -> dict[str, Any]:
         made = copied / f"plant{number}.so"
         if not made.exists():
             command = ["g++", "-std=c++17", "-O1", "-g", "-fno-omit-frame-pointer", "-fPIC"]
@@ -213,7 +214,7 @@ def test_json_and_sarif(check: Check, tmp_path: Path) -> None:
     assert result["ruleId"] == "ub-out-of-bounds"
 
 
-def test_report_of_a_program(plant: Callable[[int], dict[str, str]], tmp_path: Path) -> None:
+def test_report_of_a_program(plant: Plant, tmp_path: Path) -> None:
     """A C++ program writes its findings by itself."""
     environment = plant(RACE)
     root = Path(environment["ACLGRAD_TOOLKIT"])
@@ -232,7 +233,7 @@ def test_report_of_a_program(plant: Callable[[int], dict[str, str]], tmp_path: P
     assert aclgrad("check", "--report", report) == "0 errors, 0 hints\n"
 
 
-def test_test_lists_findings(plant: Callable[[int], dict[str, str]], tmp_path: Path) -> None:
+def test_test_lists_findings(plant: Plant, tmp_path: Path) -> None:
     environment = plant(RACE)
     words = ("test", OP, "--dtype", "fp32", "--fast", "--format", "html,json,junit")
     text = aclgrad(*words, "--out", tmp_path, status=1, **environment)
@@ -251,7 +252,7 @@ def test_test_lists_findings(plant: Callable[[int], dict[str, str]], tmp_path: P
     assert "FAILED" in aclgrad(*fast, "--chaos", 1, status=1, **environment)
 
 
-def test_run_has_the_options(plant: Callable[[int], dict[str, str]], tmp_path: Path) -> None:
+def test_run_has_the_options(plant: Plant, tmp_path: Path) -> None:
     environment = plant(BARRIER)
     rng = np.random.default_rng(0)
     files = []
@@ -277,13 +278,10 @@ def test_keep_going(check: Check) -> None:
     assert "keep-going" not in check(BOUNDS, *LARGE, status=1)
 
 
-def test_test_marks_numbers_after_faults(
-    plant: Callable[[int], dict[str, str]], tmp_path: Path
-) -> None:
+def test_test_marks_numbers_after_faults(plant: Plant, tmp_path: Path) -> None:
     environment = plant(BOUNDS)
-    words = ("test", OP, "--dtype", "fp32", "--fast", "--keep-going")
-    words += ("--format", "html,json,junit", "--out", tmp_path)
-    text = aclgrad(*words, status=1, **environment)
+    words = ("test", OP, "--dtype", "fp32", "--fast", "--keep-going", "--format", "html,json,junit")
+    text = aclgrad(*words, "--out", tmp_path, status=1, **environment)
     assert re.search(r"\(\d+ after faults\)", text), text
     consequence = "after 1 fault: wrong numbers may be their consequence"
     assert consequence in text
@@ -299,9 +297,7 @@ def test_test_marks_numbers_after_faults(
     assert consequence in (tmp_path / "precision.html").read_text()
 
 
-def test_run_writes_numbers_after_faults(
-    plant: Callable[[int], dict[str, str]], tmp_path: Path
-) -> None:
+def test_run_writes_numbers_after_faults(plant: Plant, tmp_path: Path) -> None:
     environment = plant(BOUNDS)
     rng = np.random.default_rng(0)
     files = []
@@ -325,7 +321,7 @@ def test_run_writes_numbers_after_faults(
         output.unlink()
 
 
-def test_the_environment_keeps_going(plant: Callable[[int], dict[str, str]]) -> None:
+def test_the_environment_keeps_going(plant: Plant) -> None:
     """As for a program of one's own; a wrong word is refused by aclInit."""
     check, planted = ("check", OP, *LARGE), plant(BOUNDS)
     text = aclgrad(*check, ACLGRAD_SIM_KEEP_GOING="1", status=1, **planted)

@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -20,7 +21,7 @@ from aclgrad.spec.soc import family_of
 pytestmark = pytest.mark.usefixtures("toolkit")
 
 
-def aclgrad(*words: object, status: int = 0, **environment: str) -> str:
+def aclgrad(*words: object, status: int = 0, **environment: Any) -> str:
     done = subprocess.run(
         [sys.executable, "-m", "aclgrad", *map(str, words)],
         capture_output=True,

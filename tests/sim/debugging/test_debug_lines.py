@@ -49,7 +49,15 @@ def reader(tmp_path_factory: pytest.TempPathFactory) -> Path:
     program = tmp_path_factory.mktemp("reader") / "debug_lines"
     source = ROOT / "simulator/src"
     files = [source / "host/debug_lines.cpp", source / "host/elf_sections.cpp"]
-    words = ["g++", "-std=c++20", "-O1", "-Wall", "-Wextra", "-Werror", f"-I{source}"]
+    words: list[str | Path] = [
+        "g++",
+        "-std=c++20",
+        "-O1",
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+        f"-I{source}",
+    ]
     words += ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
     words += [ROOT / "tests/sim/debugging/debug_lines.cpp", *files, "-o", program]
     subprocess.run(words, check=True)
@@ -68,7 +76,14 @@ def build(folder: Path, kind: str) -> Path:
     (headers / "aclsim/toolkit_headers.h").write_text(own)
     (headers / "inner.h").write_text(INNER)
     library = folder / "user.so"
-    words = [compiler, *flags, "-fPIC", "-shared", f"-I{headers}", folder / "user.cpp"]
+    words: list[str | Path] = [
+        compiler,
+        *flags,
+        "-fPIC",
+        "-shared",
+        f"-I{headers}",
+        folder / "user.cpp",
+    ]
     subprocess.run([*words, "-o", library], check=True)
     return library
 
@@ -170,7 +185,12 @@ def test_lines_in_a_file_of_their_own(reader: Path, tmp_path: Path, link: bool) 
     """As objcopy takes them out, found by .gnu_debuglink; without the file it is named."""
     library = build(tmp_path, "g++ -g -O2")
     subprocess.run(["objcopy", "--only-keep-debug", library, f"{library}.debug"], check=True)
-    words = ["objcopy", "--strip-debug", f"--add-gnu-debuglink={library}.debug", library]
+    words: list[str | Path] = [
+        "objcopy",
+        "--strip-debug",
+        f"--add-gnu-debuglink={library}.debug",
+        library,
+    ]
     subprocess.run(words, check=True)
     if not link:
         Path(f"{library}.debug").unlink()

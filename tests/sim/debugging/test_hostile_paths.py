@@ -188,7 +188,7 @@ OWN_KERNEL = Path(__file__).parents[3] / "examples" / "own_kernel"
 def cmake(toolkit: Path, source: Path, build: Path) -> subprocess.CompletedProcess[str]:
     """Configure a project with the package of a toolkit."""
     package = f"-Daclgrad_DIR={toolkit}/share/cmake/aclgrad"
-    words = ["cmake", "-G", "Ninja", "-S", source, "-B", build, package]
+    words: list[str | Path] = ["cmake", "-G", "Ninja", "-S", source, "-B", build, package]
     return subprocess.run(words, capture_output=True, text=True, check=False)
 
 

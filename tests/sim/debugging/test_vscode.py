@@ -26,7 +26,7 @@ WRONG = "static_cast<T>(1), static_cast<int32_t>(tile_ + 1));"
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A new project."""
     folder = tmp_path_factory.mktemp("vscode") / "copies"
-    words = ["new", "copies", folder, "--like", "blank"]
+    words = ["new", "copies", str(folder), "--like", "blank"]
     subprocess.run([sys.executable, "-m", "aclgrad", *words], check=True, capture_output=True)
     return folder
 

@@ -128,7 +128,7 @@ def test_call_an_operator(installed: Path, tmp_path: Path) -> None:
             if chosen is None:
                 continue
             place = f"import aclgrad\nassert {str(installed)!r} in aclgrad.__file__\n"
-            python = [installed / "bin/python", "-c", f"{place}{body}"]
+            python = [str(installed / "bin/python"), "-c", f"{place}{body}"]
             subprocess.run(python, cwd=tmp_path, env=chosen, check=True, timeout=600)
             ran += 1
         for command, want in steps(body) if kind == "console" else ():

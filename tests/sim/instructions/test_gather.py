@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -193,7 +194,7 @@ def test_create_index(bench: Bench, dtype: int) -> None:
 @pytest.mark.parametrize("dtype", [FLOAT, HALF, INT16, INT32])
 def test_progression(bench: Bench, dtype: int) -> None:
     """Eight values, then eight times the step is added up to 64, then 64 times."""
-    kind = np.dtype(DTYPES[dtype])
+    kind: np.dtype[Any] = np.dtype(DTYPES[dtype])
     first, step = (kind.type(0.1), 3) if dtype in (FLOAT, HALF) else (kind.type(-7), 3)
     dst = source_of(dtype, 1)
     for count in (1, 7, 8, 63, 64, 65, 1000):
@@ -221,8 +222,8 @@ def test_short_progression_anywhere(bench: Bench, dtype: int) -> None:
     block = 32 // kind.itemsize
 
     def call(count: int, start: int) -> Call:
-        words = {"scalar": kind.type(4), "scalar_dtype": kind, "extra": (3, start)}
-        return Call(op=1, dtype=dtype, count=count, **words)
+        scalar = kind.type(4)
+        return Call(1, dtype=dtype, count=count, scalar=scalar, scalar_dtype=kind, extra=(3, start))
 
     for count, start in ((1, 1), (5, 3), (block, block + 1)):
         want = dst.copy()

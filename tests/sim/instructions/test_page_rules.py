@@ -49,9 +49,9 @@ def _kernels() -> list[Kernel]:
         blocks = re.search(r"BLOCKS: (\d+)", body[0])
         rules = [(first + i, match) for i, text in enumerate(body) if (match := _RULE.search(text))]
         assert len(rules) == (0 if name.startswith("right_") else 1), name
-        line, severity, kind = (
-            (rules[0][0] + 1, *rules[0][1].groups()) if rules else (0, "FINDS", "")
-        )
+        line, severity, kind = 0, "FINDS", ""
+        if rules:
+            line, (severity, kind) = rules[0][0] + 1, rules[0][1].groups()
         found.append(
             Kernel(
                 name,

@@ -176,7 +176,7 @@ def test_arithmetic(kernels: Bench, dtype: int) -> None:
 @pytest.mark.parametrize("dtype", [FLOAT, HALF])
 def test_floats(kernels: Bench, dtype: int) -> None:
     """What only float and half have."""
-    kind = np.dtype(DTYPES[dtype]).type
+    kind: Any = np.dtype(DTYPES[dtype]).type
     s = kind(-1.75)
 
     def exact(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -362,15 +362,15 @@ def test_cast_saturation(kernels: Bench) -> None:
         assert got[8] == (65504.0 if count else np.inf)
         assert got[10] == 0.0 if count else np.isnan(got[10])
     numbers = np.array([257, -3, 70000] + [0] * 61, np.int32)
-    for count, want in ((0, [257, -3, 4464]), (1, [257, -3, 32767])):
+    for count, narrowed in ((0, [257, -3, 4464]), (1, [257, -3, 32767])):
         got = run(
             kernels, "cast", Call(op=6, form=MASK, mask=(64, 0), count=count), numbers, numbers
         )
-        assert list(got[:REG].view(np.int16)[[0, 2, 4]]) == want
+        assert list(got[:REG].view(np.int16)[[0, 2, 4]]) == narrowed
     half = np.array([257.0, -3.0, np.inf] + [0.0] * 125, np.float16)
-    for count, want in ((0, [1, 253, 255]), (1, [255, 0, 255])):
+    for count, narrowed in ((0, [1, 253, 255]), (1, [255, 0, 255])):
         got = run(kernels, "cast", Call(op=8, form=MASK, mask=(128, 0), count=count), half, half)
-        assert list(got[:REG][[0, 2, 4]]) == want
+        assert list(got[:REG][[0, 2, 4]]) == narrowed
 
 
 @pytest.mark.parametrize("dtype", [FLOAT, HALF, BF16, INT8, UINT16, INT32])

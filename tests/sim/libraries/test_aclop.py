@@ -174,7 +174,7 @@ def expected(y: Array, g: Array, axis: int = -1) -> Array:
 def test_an_operator_by_its_type_name(aclop: Aclop, dtype: str, axes: list[int] | None) -> None:
     """The package's kernel runs; an attribute that is not set has its default."""
     y, g = softmax_case(dtype)
-    attrs = {} if axes is None else {"axes": axes}
+    attrs: dict[str, Any] = {} if axes is None else {"axes": axes}
     code, (out,), _ = aclop.run("SoftmaxGrad", [y, g], [np.zeros_like(y)], **attrs)
     assert code == 0, aclop.sim.message()
     tolerance = 1e-6 if dtype == "float32" else 2e-3
@@ -188,7 +188,11 @@ def test_attributes_of_the_other_types(aclop: Aclop) -> None:
     target = np.abs(rng.standard_normal((5, 16)))
     arrays = [a.astype(np.float32) for a in (grad, x, target)]
     for log_target in (False, True):
-        words = {"reduction": "none", "log_target": log_target, "_performance_prior": True}
+        words: dict[str, Any] = {
+            "reduction": "none",
+            "log_target": log_target,
+            "_performance_prior": True,
+        }
         code, (out,), _ = aclop.run(
             "KlDivLossGrad", arrays, [np.zeros((5, 16), np.float32)], **words
         )

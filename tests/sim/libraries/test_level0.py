@@ -62,43 +62,47 @@ def wide(function: Callable[..., Any], *arrays: Array) -> Array:
         )
 
 
+Two = Callable[[Array, Array], Array]
+PAIRS: dict[str, Two] = {
+    "Add": np.add,
+    "Sub": np.subtract,
+    "Mul": np.multiply,
+    "Div": np.divide,
+    "RealDiv": np.divide,
+    "Mod": np.fmod,
+    "Pow": np.power,
+    "Maximum": np.maximum,
+    "Minimum": np.minimum,
+    "Axpy": lambda a, b: a + 2 * b,
+}
+
+
 def divided(a: Array, b: Array) -> Array:
     safe = np.where(b == 0, 1, b)
     return np.where(b == 0, 0, np.trunc(a / safe)).astype(a.dtype)
 
 
+WHOLE_PAIRS: dict[str, Two] = {
+    "Add": np.add,
+    "Mul": np.multiply,
+    "Div": divided,
+    "Maximum": np.maximum,
+    "Equal": np.equal,
+    "NotEqual": np.not_equal,
+    "Greater": np.greater,
+    "GreaterEqual": np.greater_equal,
+    "Less": np.less,
+    "LessEqual": np.less_equal,
+    "LogicalAnd": np.logical_and,
+    "LogicalOr": np.logical_or,
+}
+
+
 CASES: list[tuple[str, list[Array], list[int], Array]] = [
-    *(
-        (name, [REAL, OTHER], [], wide(function, REAL, OTHER))
-        for name, function in {
-            "Add": np.add,
-            "Sub": np.subtract,
-            "Mul": np.multiply,
-            "Div": np.divide,
-            "RealDiv": np.divide,
-            "Mod": np.fmod,
-            "Pow": np.power,
-            "Maximum": np.maximum,
-            "Minimum": np.minimum,
-            "Axpy": lambda a, b: a + 2 * b,
-        }.items()
-    ),
+    *((name, [REAL, OTHER], [], wide(function, REAL, OTHER)) for name, function in PAIRS.items()),
     *(
         (name, [WHOLE, WHOLE[::-1].copy()], [], function(WHOLE, WHOLE[::-1]))
-        for name, function in {
-            "Add": np.add,
-            "Mul": np.multiply,
-            "Div": divided,
-            "Maximum": np.maximum,
-            "Equal": np.equal,
-            "NotEqual": np.not_equal,
-            "Greater": np.greater,
-            "GreaterEqual": np.greater_equal,
-            "Less": np.less,
-            "LessEqual": np.less_equal,
-            "LogicalAnd": np.logical_and,
-            "LogicalOr": np.logical_or,
-        }.items()
+        for name, function in WHOLE_PAIRS.items()
     ),
     ("Maximum", [NANS, NANS[::-1].copy()], [], np.maximum(NANS, NANS[::-1])),
     ("Less", [NANS, NANS[::-1].copy()], [], np.less(NANS, NANS[::-1])),
@@ -116,7 +120,7 @@ CASES: list[tuple[str, list[Array], list[int], Array]] = [
     ("ReduceMean", [HALF], [0, -1], wide(lambda a: a.mean((0, 2)), HALF)),
     ("ReduceMax", [NANS], [1], NANS.max(1)),
     ("ReduceMin", [WHOLE], [], WHOLE.min()),
-    ("ReduceAny", [BOOLS], [0], BOOLS.any(0)),
+    ("ReduceAny", [BOOLS], [0], np.asarray(BOOLS.any(0))),
     ("UnsqueezeNd", [WHOLE], [0, 3], WHOLE.reshape(1, 3, 5, 1)),
     ("SqueezeNd", [REAL], [1], REAL[:, 0]),
     ("SqueezeNd", [REAL], [], REAL[:, 0]),

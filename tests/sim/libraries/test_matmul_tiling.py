@@ -245,7 +245,8 @@ def test_each_constraint_can_fail() -> None:
 
 def test_large_products_use_all_cores_and_the_memories(tilings: Tilings) -> None:
     p = Product(24, HALF, 8192, 8192, 8192)
-    tiling = checked(p, *tilings.of([p]))
+    (answer,) = tilings.of([p])
+    tiling = checked(p, answer)
     assert tiling["usedCoreNum"] == 24
     assert tiling["baseM"] * tiling["baseN"] * 4 == 131072  # all of L0C
     assert tiling["dbL0A"] == 2
@@ -255,7 +256,8 @@ def test_large_products_use_all_cores_and_the_memories(tilings: Tilings) -> None
 def test_a_square_is_shared_along_m(tilings: Tilings) -> None:
     """Programs of two cores count on it."""
     p = Product(2, HALF, 512, 512, 128)
-    tiling = checked(p, *tilings.of([p]))
+    (answer,) = tilings.of([p])
+    tiling = checked(p, answer)
     assert (tiling["singleCoreM"], tiling["singleCoreN"]) == (256, 512)
 
 

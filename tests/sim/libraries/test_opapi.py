@@ -160,7 +160,7 @@ def test_tasks_run_in_the_order_of_the_stream(opapi: OpApi) -> None:
     x = opapi.tensor(a, np.float32, array.shape)
     y = opapi.tensor(b, np.float32, array.shape, [1, 64])
     row = opapi.tensor(a, np.float32, [64], [1], 64, [4096])
-    calls = [
+    calls: list[Any] = [
         ("aclnnInplaceOne", x),
         ("aclnnInplaceFillScalar", row, opapi.scalar(7, "int64")),
         ("aclnnInplaceCopy", y, x),
@@ -516,7 +516,7 @@ def test_arguments_of_every_function(opapi: OpApi, function: Any) -> None:
             return opapi.ints([0, 0])
         if kind in ("int64_t", "const aclDataType"):
             return c.c_int64(0)
-        dtype = np.dtype(
+        dtype: np.dtype[Any] = np.dtype(
             np.complex64 if (function.name, name) == ("Complex", "out") else np.float32
         )
         if (function.name, name) == ("Equal", "out"):

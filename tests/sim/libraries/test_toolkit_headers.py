@@ -97,7 +97,7 @@ def public(toolkit: Path) -> list[str]:
     return names
 
 
-def test_each_header_by_itself(toolkit):
+def test_each_header_by_itself(toolkit: Path) -> None:
     """No header relies on what its includer has included."""
     names = public(toolkit)
     assert len(names) > 60
@@ -113,7 +113,7 @@ def test_each_header_by_itself(toolkit):
 
 @pytest.mark.parametrize("standard", ["c++17", "c++20"])
 @pytest.mark.parametrize("kernel", [(), KERNEL], ids=["host", "kernel"])
-def test_every_order(toolkit, standard, kernel):
+def test_every_order(toolkit: Path, standard: str, kernel: tuple[str, ...]) -> None:
     """Of each pair both orders, in each standard others of all, without a warning; dtypes keep
     their names.
     """
@@ -156,7 +156,7 @@ void F(__ubuf__ float* f, __ubuf__ half* h, Reg::MaskReg& m) {
         ("Compares<float>(m, a, 0, m)", "Compares<half>(m, a, 0, m)"),
     ],
 )
-def test_types_of_registers(toolkit, right, wrong):
+def test_types_of_registers(toolkit: Path, right: str, wrong: str) -> None:
     """As in CANN's headers, the type of a call is that of its registers."""
     arch = ("-D__NPU_ARCH__=3510", "-D__CCE_AICORE__=310")
     text = '#include "kernel_operator.h"' + REGISTERS
@@ -184,7 +184,7 @@ OWN_MIN = {
 
 @pytest.mark.parametrize("own", OWN_MIN)
 @pytest.mark.parametrize("before", [False, True], ids=["after", "before"])
-def test_min_of_scalars(toolkit, own, before):
+def test_min_of_scalars(toolkit: Path, own: str, before: bool) -> None:
     """Sources use the device compiler's min, or have their own of the same signature."""
     # The header that has it; the whole API takes as long as all of these.
     header = '#include "ascendc/lang.h"\nnamespace AscendC {}\n'
@@ -205,7 +205,7 @@ def test_min_of_scalars(toolkit, own, before):
     assert done.returncode == 0, done.stderr[:2000]
 
 
-def test_names_of_ones_own(toolkit):
+def test_names_of_ones_own(toolkit: Path) -> None:
     """Namespaces and functions of sources may be called as functions of the API are."""
     text = (
         '#include "kernel_operator.h"\n'
@@ -222,7 +222,7 @@ def test_names_of_ones_own(toolkit):
     assert done.returncode == 0, done.stderr[:2000]
 
 
-def test_words_of_dtypes(toolkit):
+def test_words_of_dtypes(toolkit: Path) -> None:
     """In a kernel's #if, where an unknown name would be 0, as DT_FLOAT is."""
     header = (toolkit / "include/graph/types.h").read_text()
     values = re.findall(r"\b(DT_\w+|FORMAT_\w+) = (\w+)", header)
@@ -232,7 +232,7 @@ def test_words_of_dtypes(toolkit):
     assert done.returncode == 0, done.stderr[:2000]
 
 
-def test_kernel_after_the_twin(toolkit):
+def test_kernel_after_the_twin(toolkit: Path) -> None:
     """A unit test's order: the twin, host headers, then the kernel's source."""
     text = (
         '#include "tikicpulib.h"\n#include "graph/types.h"\n#include "register/op_def_registry.h"\n'
@@ -253,14 +253,14 @@ def test_kernel_after_the_twin(toolkit):
         ("tiling/hccl/hccl_tiling.h", "kernels do not communicate"),
     ],
 )
-def test_hccl_of_graphs_and_kernels(toolkit, header, why):
+def test_hccl_of_graphs_and_kernels(toolkit: Path, header: str, why: str) -> None:
     """Said by the compiler; the names of kernels are tested with the other device names."""
     done = compiled(toolkit, f"#include <{header}>\n")
     assert done.returncode != 0
     assert f"{header} is not in this simulator: {why}" in done.stderr
 
 
-def test_further_names_come_from_the_table(toolkit, tmp_path):
+def test_further_names_come_from_the_table(toolkit: Path, tmp_path: Path) -> None:
     """The toolkit has the sources' headers and the table's, no others; a name that left the table
     leaves the folder, and what stays is not written again.
     """
@@ -334,7 +334,7 @@ int main() {
 """
 
 
-def test_reports_of_each_release(toolkit, tmp_path):
+def test_reports_of_each_release(toolkit: Path, tmp_path: Path) -> None:
     """All reach the thread's error message; log functions print when asked."""
     program = tmp_path / "reports"
     lib64 = toolkit / "lib64"
@@ -410,7 +410,7 @@ OP_ADD(Gathers);
 """
 
 
-def test_operator_with_groups(session_device, tmp_path):
+def test_operator_with_groups(session_device: Device, tmp_path: Path) -> None:
     """Its definition builds; that it cannot run is said before its kernel is compiled."""
     assert session_device.kind == "sim"
     for name, text in (

@@ -49,7 +49,8 @@ def test_output_without_data(sample: Sample, device: Device) -> None:
     assert caught.value.code == RUNTIME
     assert f"needs {4 * want.size} bytes of device memory" in caught.value.message
     # The same through a copy, which is what writes a result that is not contiguous.
-    steps, step = [], 2
+    steps: list[int] = []
+    step = 2
     for dim in reversed(want.shape):
         steps.insert(0, step)
         step *= dim

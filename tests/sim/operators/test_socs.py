@@ -16,6 +16,7 @@ from aclgrad.runtime import Device
 from aclgrad.runtime.toolkit import sim_root
 from aclgrad.spec import soc
 from aclgrad.spec.call import TensorDesc
+from aclgrad.spec.cases import Case
 from aclgrad.spec.dtypes import FLOAT, FLOAT16, DType
 from aclgrad.spec.op_spec import OpSpec
 from aclgrad.testing import selection
@@ -120,7 +121,12 @@ def test_no_kernels_for_310b(op: str, device: Device) -> None:
 def refused(spec: OpSpec, name: str, device: Device) -> None:
     """A SoC without kernels: 161002 where the contract refuses it, 561003 where it does not."""
     out = spec.output_args[0].name
-    case = next(case for case in spec.cases(spec, True) if all(case.call.tensors[out].shape))
+
+    def is_filled(case: Case) -> bool:
+        desc = case.call.tensors[out]
+        return desc is not None and all(desc.shape)
+
+    case = next(filter(is_filled, spec.cases(spec, True)))
     device.set_option("soc", name)
     outcome = run_case(device, spec, case)
     code = spec.predict(replace(case.call, family=soc.family_of(name))) or 561003

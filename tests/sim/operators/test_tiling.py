@@ -349,7 +349,7 @@ def check_limits(
     elif p.path == SHARED_ROWS:
         assert p.inner == 1
         # 16-bit rows that are no whole blocks may fill UB to the last block.
-        narrow = size == 2 and p.reduce % 16 and not whole_blocks
+        narrow = size == 2 and p.reduce % 16 != 0 and not whole_blocks
         assert p.chunk % (16 if narrow else 64) == 0
         assert p.chunk <= p.tileLanes
     else:

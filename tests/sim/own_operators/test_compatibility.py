@@ -66,7 +66,7 @@ def sweep(library: Path, cache: Path, *words: str) -> str:
     ).stdout
 
 
-def test_every_end_of_a_kernel_is_seen(cache: Path, tmp_path: Path):
+def test_every_end_of_a_kernel_is_seen(cache: Path, tmp_path: Path) -> None:
     """Matched, mismatched, with a finding, not built, left out; a second run knows them all."""
     library = tmp_path / "lib"
     shutil.copytree(LIBRARY / "common", library / "common")
@@ -109,7 +109,7 @@ def test_every_end_of_a_kernel_is_seen(cache: Path, tmp_path: Path):
     ],
     ids=["golden", "in C++", "failed", "mismatch", "nothing compared"],
 )
-def test_what_a_unit_test_says(cases, verdict):
+def test_what_a_unit_test_says(cases: list[tuple[str, str]], verdict: str) -> None:
     """Without a reference by name an operator's own unit test says whether results are right."""
     detail = {"mismatch": "3 differ", "in the test": "EXPECT_EQ"}
     listed = [

@@ -52,7 +52,7 @@ def test_function_is_its_definition() -> None:
 @pytest.mark.parametrize("dtype", [np.float32, np.float16])
 def test_arrays_of_any_strides(dtype: type) -> None:
     function = aclgrad.load(MATH / "scale_add").scale_add
-    x = np.arange(48).reshape(6, 8).astype(dtype)
+    x: np.ndarray = np.arange(48).reshape(6, 8).astype(dtype)
     for view in (x, x.T, x[::-1, ::-2], x[1:4, 2:5], np.broadcast_to(x[0], (3, 8)), x[:0]):
         got = function(view)
         assert got.dtype == x.dtype and got.shape == view.shape
@@ -120,7 +120,9 @@ def test_lists_tuples_and_out() -> None:
         ((X,), {"out": np.broadcast_to(X, X.shape)}, ValueError, "out: got an array that is read-"),
     ],
 )  # fmt: skip
-def test_wrong_arguments_are_named(args, words, kind, message) -> None:
+def test_wrong_arguments_are_named(
+    args: tuple[object, ...], words: dict[str, object], kind: type[Exception], message: str
+) -> None:
     with pytest.raises(kind, match=message) as caught:
         aclgrad.load(MATH / "scale_add").scale_add(*args, **words)
     assert "DT_" not in str(caught.value)

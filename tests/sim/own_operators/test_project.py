@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import ml_dtypes
@@ -63,7 +64,9 @@ def random(*shape: int) -> np.ndarray:
     ],
     ids=["once", "bias", "twice"],
 )
-def test_template_instance_of_the_key(attrs, with_bias, want):
+def test_template_instance_of_the_key(
+    attrs: list[str], with_bias: bool, want: Callable[..., np.ndarray]
+) -> None:
     """Each tiling key runs the instance that ASCENDC_TPL_SEL gives it."""
     x, bias = random(37, 101), random(37, 101) + 1
     result = operator_call.run(MATH / "scale_add", [[x], *([[bias]] if with_bias else [])], attrs)
@@ -71,7 +74,7 @@ def test_template_instance_of_the_key(attrs, with_bias, want):
 
 
 @pytest.mark.plants_faults
-def test_key_that_is_not_selected():
+def test_key_that_is_not_selected() -> None:
     """A combination that ASCENDC_TPL_SEL leaves out is a fault that names the key."""
     x = random(8)
     with pytest.raises(
@@ -80,7 +83,7 @@ def test_key_that_is_not_selected():
         operator_call.run(MATH / "scale_add", [[x], [x]], ["repeat=2"])
 
 
-def test_dtype_of_the_inputs_chooses_the_kernel():
+def test_dtype_of_the_inputs_chooses_the_kernel() -> None:
     """Only the combination that is asked for is compiled."""
     x = random(100).astype(np.float16)
     result = operator_call.run(MATH / "scale_add", [[x]])
@@ -90,7 +93,7 @@ def test_dtype_of_the_inputs_chooses_the_kernel():
         operator_call.run(MATH / "scale_add", [[x.astype(ml_dtypes.bfloat16)]])
 
 
-def test_tiling_struct_of_op_host():
+def test_tiling_struct_of_op_host() -> None:
     """Kernels read what op_host declares field by field: nested, in arrays, padded."""
     x = random(9, 33)
     outputs = ["9x33", "9x33"]
@@ -108,7 +111,7 @@ def test_tiling_struct_of_op_host():
     ],
     ids=["plain", "keyed", "keep"],
 )
-def test_tiling_struct_of_a_key(attrs, scale, shape):
+def test_tiling_struct_of_a_key(attrs: list[str], scale: int, shape: tuple[int, ...]) -> None:
     """A key's own struct is what GET_TILING_DATA means; outputs start as InitValue says; lists of
     floats, flags and lists reach shape inference.
     """
@@ -117,7 +120,7 @@ def test_tiling_struct_of_a_key(attrs, scale, shape):
     np.testing.assert_array_equal(result.outputs["y"], (scale * x.sum(0) + 5).reshape(shape))
 
 
-def test_lists_of_lists_reach_inference(library: Path):
+def test_lists_of_lists_reach_inference(library: Path) -> None:
     """Inference sees what was given. aclnn has no type for such an attribute, as CANN has none."""
     folder = library / "math" / "column_totals"
     definition = folder / "op_host" / "column_totals_def.cpp"
@@ -142,7 +145,7 @@ def test_lists_of_lists_reach_inference(library: Path):
         builder.build_api([op])
 
 
-def test_tensor_lists():
+def test_tensor_lists() -> None:
     """A list reaches the kernel as its layout says, however many tensors it has."""
     arrays = [random(3, 50), random(7), random(2, 3, 4)]
     result = operator_call.run(MATH / "list_scale", [arrays])
@@ -152,14 +155,16 @@ def test_tensor_lists():
     np.testing.assert_array_equal(alone.outputs["y"], arrays[0] * np.float32(3))
 
 
-def test_generated_api_from_a_program(toolkit_info: Toolkit, tmp_path):
+def test_generated_api_from_a_program(toolkit_info: Toolkit, tmp_path: Path) -> None:
     """A C++ program links the generated header and library: null checks, names, strides."""
     built = operator_build.build(MATH / "scale_add", soc=SOC, dtypes=["float32"])
     done = call(built.package, CALL, toolkit_info, tmp_path)
     assert done.stdout.split("\n")[:2] == ["161001", "2 0 4 0 6 0 8 0"]
 
 
-def test_tiling_sees_the_shape_of_results(library: Path, toolkit_info: Toolkit, tmp_path: Path):
+def test_tiling_sees_the_shape_of_results(
+    library: Path, toolkit_info: Toolkit, tmp_path: Path
+) -> None:
     """Frameworks describe what a contiguous tensor lies in as one dim."""
     tiling = library / "math" / "scale_add" / "op_host" / "scale_add_tiling.cpp"
     check = (
@@ -297,7 +302,9 @@ def test_definition_and_tiling_are_libraries_of_their_own(library: Path) -> None
         operator_build.build(host.parent, soc=SOC)
 
 
-def test_second_build_compiles_nothing(new_cache, monkeypatch):
+def test_second_build_compiles_nothing(
+    new_cache: Callable[[], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What is built of the same content stays."""
     monkeypatch.setenv("ACLGRAD_CACHE", str(new_cache()))
     first = operator_build.build(MATH / "clip_rows", soc=SOC)
@@ -327,7 +334,7 @@ def test_headers_that_are_parsed_again(tmp_path: Path) -> None:
     assert not step.fresh()
 
 
-def test_edit_rebuilds_what_depends_on_it(library: Path):
+def test_edit_rebuilds_what_depends_on_it(library: Path) -> None:
     """The kernel follows an edit of op_host's tiling struct, without a word about it."""
     folder = library / "math" / "clip_rows"
     x = random(4, 8)
@@ -358,7 +365,7 @@ using namespace AscendC;
 """
 
 
-def test_structs_that_the_kernel_has_in_a_namespace(library: Path):
+def test_structs_that_the_kernel_has_in_a_namespace(library: Path) -> None:
     """They count, where op_host declares some of the same names."""
     folder = library / "math" / "clip_rows"
     kernel = folder / "op_kernel" / "clip_rows.cpp"
@@ -398,7 +405,9 @@ def broken(library: Path, path: str, old: str, new: str) -> Path:
     ],
     ids=["api", "cube", "header", "member", "soc", "selection"],
 )  # fmt: skip
-def test_what_is_missing_is_named(library: Path, path, old, new, message):
+def test_what_is_missing_is_named(
+    library: Path, path: str, old: str, new: str, message: str
+) -> None:
     """A source that does not build ends in one message: what, where, the next step."""
     folder = broken(library, path, old, new)
     with pytest.raises(SourcesError, match=message) as caught:
@@ -406,7 +415,7 @@ def test_what_is_missing_is_named(library: Path, path, old, new, message):
     assert "Next: " in str(caught.value)
 
 
-def test_function_that_no_source_defines(library: Path):
+def test_function_that_no_source_defines(library: Path) -> None:
     """op_host may name what another architecture's sources define; calling it is a named error."""
     folder = broken(
         library,
@@ -429,7 +438,7 @@ def test_function_that_no_source_defines(library: Path):
     )
 
 
-def test_command_line(tmp_path: Path):
+def test_command_line(tmp_path: Path) -> None:
     """`aclgrad build PATH` and `aclgrad run PATH --inputs`, as a user types them."""
     x, bias = random(5, 8), random(5, 8)
     np.save(tmp_path / "x.npy", x)
@@ -481,7 +490,7 @@ def host_fault(path: str) -> Finding:
     return next(item for one in outcomes for item in one.found if item.kind == "host-code")
 
 
-def test_check_of_a_path(tmp_path: Path):
+def test_check_of_a_path(tmp_path: Path) -> None:
     """`aclgrad check PATH` runs inputs that it makes itself: none is refused or all are."""
     tool = [sys.executable, "-m", "aclgrad", "check"]
     fine = subprocess.run(
@@ -525,7 +534,7 @@ def test_check_of_a_path(tmp_path: Path):
         operator_check.check(refusing, soc=SOC, dtype="float16")
 
 
-def test_synchronisation_of_the_build(tmp_path: Path):
+def test_synchronisation_of_the_build(tmp_path: Path) -> None:
     """`aclgrad check PATH` and `run PATH` assume what the project's own build does, and say why."""
     two_steps = "Mul(value, value, value, data.count);\n  Adds"
     folder = edited(
@@ -564,7 +573,7 @@ def test_synchronisation_of_the_build(tmp_path: Path):
         ("op_host/square_tiling.cpp", "context->SetTilingKey(0)", "hangs: an endless loop"),
     ],
 )
-def test_run_ends_a_hang(tmp_path: Path, path: str, old: str, says: str):
+def test_run_ends_a_hang(tmp_path: Path, path: str, old: str, says: str) -> None:
     """`aclgrad run PATH` fails with the line of a loop that never ends."""
     folder = edited(tmp_path, path, old, f"for (volatile int i = 1; i != 0;) {{}} {old}")
     line = 1 + (Path(folder) / path).read_text().split(old)[0].count("\n")
@@ -581,7 +590,7 @@ def test_run_ends_a_hang(tmp_path: Path, path: str, old: str, says: str):
     assert f"{Path(path).name}:{line}" in done.stdout + done.stderr
 
 
-def test_names():
+def test_names() -> None:
     """File stems are CANN's, not the simulator's."""
     assert snake_case("ScaledMaskedSoftmaxGradV2") == "scaled_masked_softmax_grad_v2"
     assert snake_case("AccumulateNV2") == "accumulate_nv2"
@@ -601,13 +610,13 @@ def test_names():
         ("a.h:3:1: error: static assertion failed: Foo exists on architectures 1, 2", "api", "Foo"),
     ],
 )  # fmt: skip
-def test_diagnosis(line, kind, name):
+def test_diagnosis(line: str, kind: str, name: str) -> None:
     """The first error of a compile names what it lacks."""
     found = diagnose("a.h: In function:\n" + line)
     assert (found.kind, found.name, found.place) == (kind, name, "a.h:3")
 
 
-def test_unit_test_with_the_tiling_struct_of_op_host():
+def test_unit_test_with_the_tiling_struct_of_op_host() -> None:
     """A gtest for the CPU twin sees the struct that op_host declares."""
     (test,) = (test for test in find_tests(MATH / "clip_rows") if "tiling" not in test.path.stem)
     try:
@@ -636,6 +645,6 @@ def test_an_output_of_guessed_shape_that_nobody_writes(library: Path) -> None:
 
 def unwritten(folder: Path) -> set[str]:
     """Outputs that `aclgrad check` says nobody wrote."""
-    checked = operator_check.check(folder, soc=SOC, dtype="float32", fast=True)
-    found = [item for run in checked.runs(folder, SOC) for item in run.findings]
+    checked = operator_check.check(str(folder), soc=SOC, dtype="float32", fast=True)
+    found = [item for run in checked.runs(str(folder), SOC) for item in run.findings]
     return {item.buffer for item in found if item.kind == "output-unwritten"}

@@ -27,6 +27,7 @@ from aclgrad.unit_tests.test_files import find_tests
 
 pytestmark = [pytest.mark.journey, pytest.mark.plants_faults]
 
+Planted = dict[str, dict[str, Any]]
 LIBRARY = Path(__file__).parents[1] / "projects"
 MATH = LIBRARY / "math"
 
@@ -63,7 +64,7 @@ def ut(
 
 
 @pytest.fixture(scope="module")
-def planted(cache: Path) -> dict[str, dict[str, Any]]:
+def planted(cache: Path) -> Planted:
     """What is said of each test with a planted fault."""
     done = ut(cache, MATH / "planted", "--json")
     assert done.returncode == 1, done.stderr
@@ -95,28 +96,28 @@ def planted(cache: Path) -> dict[str, dict[str, Any]]:
         ("NoSuchScript", False, "mismatch", ()),
     ],
 )
-def test_verdict(planted, test, ok, match, kinds):
+def test_verdict(planted: Planted, test: str, ok: bool, match: str, kinds: tuple[str, ...]) -> None:
     """A wrong kernel, a race, a script that cannot fail: found, though googletest is content."""
     result = planted[f"Planted.{test}"]
     assert result["status"] == "passed"
     assert (result["ok"], result["match"], tuple(result["kinds"])) == (ok, match, kinds), result
 
 
-def test_scripts_that_could_not_be_copied(planted):
+def test_scripts_that_could_not_be_copied(planted: Planted) -> None:
     """Nobody looked at the results, and the reason is the shell's own."""
     result = planted["Copied.FromNowhere"]
     assert (result["status"], result["ok"], result["match"]) == ("passed", False, "broken"), result
     assert "no compare script has run: cp: cannot stat" in result["detail"]
 
 
-def test_every_comparison_is_said(planted):
+def test_every_comparison_is_said(planted: Planted) -> None:
     """Not only the last one's."""
     said = planted["Planted.FirstOfTwo"]["comparisons"]
     assert [one["match"] for one in said] == ["mismatch", "golden"]
     assert {one["script"] for one in said} == {"compare_says.py"}
 
 
-def test_words_of_a_failure(cache, planted):
+def test_words_of_a_failure(cache: Path, planted: Planted) -> None:
     """The cause comes first, and no line says that a test passed and is wrong."""
     assert planted["Planted.Bounds"]["after_a_finding"]
     assert not planted["Planted.WrongAndSaid"]["after_a_finding"]
@@ -142,7 +143,7 @@ def test_words_of_a_failure(cache, planted):
     assert "compare_says.py: matches its golden" in lines[first + 2]
 
 
-def test_keep_going(cache, planted):
+def test_keep_going(cache: Path, planted: Planted) -> None:
     """The finding says what was done; numbers that are right all the same are no mismatch."""
     words = (MATH / "planted", "--filter", "Planted.Bounds", "--keep-going")
     done = ut(cache, *words)
@@ -161,7 +162,7 @@ def test_keep_going(cache, planted):
     assert how not in ended.stdout
 
 
-def test_what_cmake_lists_do(cache):
+def test_what_cmake_lists_do(cache: Path) -> None:
     """Options with semicolons and variables, a header before everything, copies in four ways."""
     folder = MATH / "planted" / "tests" / "ut" / "op_kernel" / "listed"
     done = ut(cache, folder / "test_listed.cpp", "--json")
@@ -183,19 +184,19 @@ def test_what_cmake_lists_do(cache):
     assert not (MATH / "touched").exists()
 
 
-def test_launch_of_the_programs_own_kernel(planted):
+def test_launch_of_the_programs_own_kernel(planted: Planted) -> None:
     """aclsim/launch.h on a stream: googletest compares there."""
     result = planted["Launch.OnStream"]
     assert (result["ok"], result["match"]) == (True, "in the test"), result
 
 
-def test_crash(planted):
+def test_crash(planted: Planted) -> None:
     """A test that ends its process is not the end of the others."""
     assert planted["Planted.Crash"]["status"] == "crashed"
     assert not planted["Planted.Crash"]["ok"]
 
 
-def test_finding_names_argument_and_line(planted):
+def test_finding_names_argument_and_line(planted: Planted) -> None:
     """By the words of the test, and with the kernel's line."""
     (text,) = planted["Planted.Bounds"]["findings"]
     assert "of x, which has 256: past the end by 32 B" in text
@@ -203,7 +204,7 @@ def test_finding_names_argument_and_line(planted):
     assert "DataCopy(value, source, kRead);" in text
 
 
-def test_options_of_the_cmake_list(cache):
+def test_options_of_the_cmake_list(cache: Path) -> None:
     """The SoC and the macros of AddOpTestCase and of --define, helpers of the library."""
     folder = MATH / "scale_add" / "tests" / "ut" / "op_kernel"
     done = ut(cache, folder, "--filter", "*.lambda", "-D", "SCALE_ADD_ELEMENTS=512")
@@ -213,7 +214,7 @@ def test_options_of_the_cmake_list(cache):
     assert [path.stat().st_size for path in kept] == [512 * 4]
 
 
-def test_contexts_that_tests_make(cache):
+def test_contexts_that_tests_make(cache: Path) -> None:
     """A test that takes the tiling from the operator itself, by what the library's tests share."""
     folder = MATH / "clip_rows" / "tests" / "ut" / "op_kernel"
     done = ut(cache, folder / "test_clip_rows_tiling.cpp")
@@ -223,14 +224,14 @@ def test_contexts_that_tests_make(cache):
     assert said == [f"ok     ClipRowsTiling.{name}: passed, compared in C++" for name in tests]
 
 
-def test_nothing_is_written_to_the_library(cache, planted):
+def test_nothing_is_written_to_the_library(cache: Path, planted: Planted) -> None:
     """Tests copy their scripts and run them elsewhere."""
     assert planted
     assert not list(MATH.glob("**/*.bin"))
     assert not list(LIBRARY.glob("**/build"))
 
 
-def test_missing_googletest(cache, tmp_path):
+def test_missing_googletest(cache: Path, tmp_path: Path) -> None:
     """An error that says what to install."""
     compiler = tmp_path / "g++"
     compiler.write_text('#!/bin/sh\ncase "$*" in *gtest*) exit 1;; esac\nexec c++ "$@"\n')
@@ -241,7 +242,7 @@ def test_missing_googletest(cache, tmp_path):
     assert "Next: apt-get install libgtest-dev" in done.stderr
 
 
-def test_usage_errors(cache, tmp_path):
+def test_usage_errors(cache: Path, tmp_path: Path) -> None:
     """No such path, no kernel above it, no test that the filter leaves."""
     for words, wanted in (
         ((tmp_path / "none",), "no such file or folder"),
@@ -253,7 +254,7 @@ def test_usage_errors(cache, tmp_path):
         assert wanted in " ".join(done.stderr.split())
 
 
-def test_cmake_project(gtest, session_device, tmp_path):
+def test_cmake_project(gtest: None, session_device: Device, tmp_path: Path) -> None:
     """aclgrad_add_kernel_test: findings fail the tests of a project of one's own."""
     assert session_device.kind == "sim"
     config = subprocess.run(
@@ -299,7 +300,7 @@ def test_cmake_project(gtest, session_device, tmp_path):
     assert "race-read-after-write" in ran.stderr
 
 
-def test_verdicts_that_fail():
+def test_verdicts_that_fail() -> None:
     """Only these count against a test."""
     kinds = ("golden", "own golden", "in the test", "none", "mismatch", "broken")
     assert [kind for kind in kinds if Verdict(kind).wrong] == ["mismatch", "broken"]

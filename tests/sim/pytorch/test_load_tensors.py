@@ -83,7 +83,9 @@ def test_no_result_is_a_constant_for_autograd() -> None:
         ({"bias": torch.ones(2).half()}, TypeError, "bias: got float16, want float32 beside x of"),
     ],
 )
-def test_wrong_tensors_are_named(words, kind, message) -> None:
+def test_wrong_tensors_are_named(
+    words: dict[str, object], kind: type[Exception], message: str
+) -> None:
     with pytest.raises(kind, match=rf"scale_add: .*{message}"):
         aclgrad.load(MATH / "scale_add").scale_add(**{"x": torch.ones(2), **words})
 

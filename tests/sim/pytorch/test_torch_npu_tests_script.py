@@ -20,7 +20,14 @@ def test_a_crash_costs_one_test(tmp_path: Path) -> None:
         (folder / f"test_{name}.py").write_text("def test_alone():\n    pass\n")
     (folder / "test_d.py").write_text("import no_such_module\n")
     record = tmp_path / "record.jsonl"
-    words = ["--files", *(f"test_{name}" for name in "abcd"), "--jobs", "1", "--record", record]
+    words = [
+        "--files",
+        *(f"test_{name}" for name in "abcd"),
+        "--jobs",
+        "1",
+        "--record",
+        str(record),
+    ]
     done = subprocess.run(
         [sys.executable, SCRIPT, tmp_path, *words], capture_output=True, text=True, timeout=240
     )

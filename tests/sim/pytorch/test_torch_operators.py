@@ -54,7 +54,7 @@ def masked(x: Any, mask: Any, scale: float) -> Any:
 
 
 def divergence(reduction: str, log_target: bool = False, target: Any = TARGET) -> Row:
-    words = {"reduction": reduction, "log_target": log_target}
+    words: dict[str, Any] = {"reduction": reduction, "log_target": log_target}
     return Row(
         f"kl_div-{reduction}-log{log_target:d}-{'x'.join(map(str, target.shape))}",
         KL,
@@ -273,8 +273,8 @@ def takes_gradient(value: Any) -> bool:
 @pytest.mark.parametrize("name", ["softmax", "log_softmax", "logsigmoid", "kl_div"])
 def test_arguments_are_those_of_torch(name: str) -> None:
     # logsigmoid is a function of C, which has no signature.
-    theirs = inspect.signature(getattr(F, name) if name != "logsigmoid" else lambda input: input)
-    theirs = theirs.parameters
+    function = getattr(F, name) if name != "logsigmoid" else lambda input: input
+    theirs = inspect.signature(function).parameters
     ours = inspect.signature(getattr(glue, name)).parameters
     assert {**{key: item.default for key, item in theirs.items()}, "device": "sim"} == {
         key: item.default for key, item in ours.items()

@@ -140,10 +140,10 @@ def test_mappings_that_do_not_fit(acl: Acl) -> None:
     acl.ok("aclrtFreePhysical", piece)
     acl.ok("aclrtReleaseMemAddress", start)
     acl.fails(RT_PARAM_INVALID, "aclrtReleaseMemAddress", start)
-    handle = ctypes.c_void_p()
+    made = ctypes.c_void_p()
     wanted = Property(location=Location(0, DEVICE))
     for size, code in ((PIECE - 1, RT_PARAM_INVALID), (1 << 50, RT_MEMORY_ALLOCATION)):
-        reference = ctypes.byref(handle), size, ctypes.byref(wanted), 0
+        reference = ctypes.byref(made), size, ctypes.byref(wanted), 0
         acl.fails(code, "aclrtMallocPhysical", *reference)
     granularity = ctypes.c_size_t()
     acl.ok("aclrtMemGetAllocationGranularity", ctypes.byref(wanted), 0, ctypes.byref(granularity))

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -72,14 +73,14 @@ class Handles:
 
     def call(self, name: str, *args: object) -> int:
         """Every argument as wide as a register; the result as an aclError."""
-        wide = [c.c_uint64(a & (2**64 - 1)) if isinstance(a, int) else a for a in args]
+        wide: list[Any] = [c.c_uint64(a & (2**64 - 1)) if isinstance(a, int) else a for a in args]
         prototype = c.CFUNCTYPE(c.c_int32, *[type(a) for a in wide])
         library = self.nnopbase if hasattr(self.nnopbase, name) else self.acl
         return int(prototype((name, library))(*wide))
 
     def returned(self, name: str, *args: object) -> int:
         """A function that returns its handle."""
-        wide = [c.c_uint64(a & (2**64 - 1)) if isinstance(a, int) else a for a in args]
+        wide: list[Any] = [c.c_uint64(a & (2**64 - 1)) if isinstance(a, int) else a for a in args]
         library = self.nnopbase if hasattr(self.nnopbase, name) else self.acl
         made = c.CFUNCTYPE(c.c_void_p, *[type(a) for a in wide])((name, library))(*wide)
         assert made, self.device.libraries.recent_message()

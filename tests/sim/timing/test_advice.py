@@ -228,7 +228,7 @@ def test_what_is_left_out_is_named_and_takes_time(
         sys.executable, "-m", "aclgrad", "profile", path, "64", "--outputs", "64:fp32", "--soc", A5,
         "--keep-going", "--json",
     ]  # fmt: skip
-    done = subprocess.run(command, capture_output=True, text=True)
+    done = subprocess.run([*map(str, command)], capture_output=True, text=True)
     saved = tmp_path / "saved.json"
     saved.write_text(done.stdout)
     found = from_json(saved)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import threading
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -179,9 +180,9 @@ def test_low_cases_are_told_by_what_limits_them() -> None:
     """Cases of three quarters and more are no part of it, and neither are wrong ones."""
     chosen = tuple(Case("softmax_grad", (rows, 10), "fp16") for rows in (10, 20, 30, 40))
     group = cases.CaseClass("a", cases.SOC, {"share": 0.5}, chosen)
-    low = [{"share": 0.5, "limit": "vec", "of limit": 0.9, "outside": 0.4}]
+    low: list[dict[str, Any]] = [{"share": 0.5, "limit": "vec", "of limit": 0.9, "outside": 0.4}]
     low += [{"share": 0.6, "limit": "vec", "of limit": 0.8, "outside": 0.3}]
-    rows = [*low, {"share": 0.75}, {"error": "wrong"}]
+    rows: list[dict[str, Any]] = [*low, {"share": 0.75}, {"error": "wrong"}]
     shown = tables.below([group], rows).markdown()
     assert "| a | 16 bit | VECTOR | 2 | 55% (50%) | 35% (30%) | 85% (80%) |" in shown
     assert "2 of 4 cases" in shown
@@ -209,7 +210,9 @@ def test_cliffs_are_steps_that_a_longer_row_undercuts() -> None:
     """A step at the end of a sweep is none: no longer row is cheaper there."""
     sweep = [(length, Case("softmax_grad", (10, length), "fp32")) for length in range(8, 13)]
     times = (8.0, 9.0, 14.0, 11.0, 20.0)
-    figures = {case.key: {"us": us} for (_, case), us in zip(sweep, times, strict=True)}
+    figures: dict[str, dict[str, Any]] = {
+        case.key: {"us": us} for (_, case), us in zip(sweep, times, strict=True)
+    }
     (found,) = cliffs.find({"rows": sweep}, figures)
     assert (found.length, found.before, found.longer) == (10, 9, 11)
     assert found.jump == pytest.approx(1.4)
@@ -349,7 +352,9 @@ def test_summary_has_every_operator() -> None:
     """The median case and the worst, by dtype; one with wrong numbers has none."""
     shapes = [Case("softmax_grad", (rows, 8), "fp32") for rows in (1, 2, 3, 4)]
     other = shapes[0].in_dtype("bf16")
-    figures = {case.key: {"share": 0.1 * case.shape[0]} for case in (*shapes, other)}
+    figures: dict[str, dict[str, Any]] = {
+        case.key: {"share": 0.1 * case.shape[0]} for case in (*shapes, other)
+    }
     figures[shapes[3].key] = {"error": "wrong"}
     shown = tables.modelled_summary([*shapes, other], figures).markdown()
     assert "| softmax_grad | 4 | 20% (10%) |  | 10% (10%) |" in shown

@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -109,7 +110,7 @@ def test_double_buffering_is_no_slower(
 @pytest.mark.parametrize("kernel", ["copy_in", "copy_out"])
 @pytest.mark.parametrize("size", [128, 4096, 65536])
 def test_without_barriers_is_no_slower(soc: str, kernel: str, size: int, runner: Runner) -> None:
-    words = {"tile": size, "times": 20, "stride": (size, 0)}
+    words: dict[str, Any] = {"tile": size, "times": 20, "stride": (size, 0)}
     assert cycles(runner, case(kernel, soc, shift=1, **words)) <= cycles(
         runner, case(kernel, soc, shift=0, **words)
     )

@@ -158,7 +158,7 @@ def findings_of(program: Path, example: Example, form: str, kept: Path) -> list[
     """The errors of a run of a host program."""
     kept.unlink(missing_ok=True)
     given = {"ACLGRAD_SIM_MODE": "checked", "ACLGRAD_SIM_REPORT": str(kept)}
-    words = [program, example.entry(form)]
+    words = [str(program), example.entry(form)]
     done = subprocess.run(words, env=os.environ | given, capture_output=True, timeout=600)
     assert done.returncode == 0, done.stderr
     lines = kept.read_text().splitlines() if kept.exists() else []
