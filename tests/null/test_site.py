@@ -16,7 +16,6 @@ from types import ModuleType
 import pytest
 
 from aclgrad.findings import KINDS
-from test_pages_in_browser import CHROMIUM, NARROW, Browser
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -122,57 +121,3 @@ def test_a_difference_is_seen() -> None:
     assert differences(page, page.replace("# A", "## A")) == ["headings"]
     assert differences(page, page.replace("|---|---|", "|---|---|\n| 1 | 2 |")) == ["tables"]
     assert differences(page, page.replace("y.md", "z.md")) == ["links"]
-
-
-def cut_tables(site: Path) -> list[str]:
-    """Pages with a table that reaches beyond a narrow window, or that are wider than it."""
-    far = (
-        "[...document.querySelectorAll('article table')].map(t => t.getBoundingClientRect().right)"
-    )
-    found = []
-    browser = Browser()
-    try:
-        for page in sorted(site.rglob("*.html")):
-            browser.show(page, NARROW)
-            widest = browser.tell(f"Math.max(document.documentElement.scrollWidth, ...{far})")
-            found += [page.relative_to(site).as_posix()] if widest > NARROW else []
-    finally:
-        browser.close()
-    return found
-
-
-@pytest.mark.skipif(
-    importlib.util.find_spec("mkdocs") is None, reason="mkdocs is not installed: scripts/docs.sh"
-)
-def test_site_builds_and_dead_links_end_it(tmp_path: Path) -> None:
-    """As scripts/docs.sh builds it. A dead link, a dead anchor, a page too many each end it."""
-    text = (ROOT / "mkdocs.yml").read_text()
-    text = text.replace("scripts/docs_hooks.py", str(ROOT / "scripts/docs_hooks.py"))
-    text = text.replace("paths: [python]", f"paths: [{ROOT / 'python'}]")
-
-    def build(text: str, docs: Path, site: Path) -> subprocess.CompletedProcess[str]:
-        text = text.replace("docs_dir: docs", f"docs_dir: {docs}")
-        config = tmp_path / "mkdocs.yml"
-        config.write_text(text.replace("site_dir: build/site", f"site_dir: {site}"))
-        words = [sys.executable, "-m", "mkdocs", "build", "--strict", "-f", str(config)]
-        return subprocess.run(words, capture_output=True, text=True)
-
-    site = tmp_path / "site"
-    done = build(text, DOCS, site)
-    assert done.returncode == 0, done.stderr
-    assert "Your first kernel" in (site / "tutorial/first_kernel.html").read_text()
-    assert "softmax_backward" in (site / "reference/python.html").read_text()
-    assert "https://fonts" not in (site / "index.html").read_text()
-    if CHROMIUM is not None:
-        assert cut_tables(site) == []
-        (site / "assets/tables.js").write_text("")
-        assert "operators.html" in cut_tables(site)
-
-    pages = tmp_path / "pages"
-    (pages / "assets").mkdir(parents=True)
-    (pages / "index.md").write_text("# Home\n\n[a](nowhere.md) [b](extra.md#nowhere)\n")
-    (pages / "extra.md").write_text("# Extra\n")
-    done = build(text.partition("nav:\n")[0] + "nav: [index.md]\n", pages, tmp_path / "other")
-    assert done.returncode != 0
-    for words in ("nowhere.md", "#nowhere", "extra.md"):
-        assert words in done.stderr, done.stderr
