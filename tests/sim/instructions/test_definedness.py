@@ -68,11 +68,13 @@ def test_padding_that_a_scalar_takes(runtime: Runtime, library: ctypes.CDLL) -> 
     assert "set isPad, rightPadding and paddingValue" in said
 
 
-# Device memory of three ranges of addresses, because the process may have few.
+# Device memory of three ranges of addresses, because the process may have few more than it has
+# (a sanitizer takes terabytes at its start).
 RANGES = """
 import ctypes, resource, sys
 from pathlib import Path
-resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))
+used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + (3 << 30), used + (3 << 30)))
 from raw_simulator import RawSimulator
 simulator = RawSimulator(Path(sys.argv[1]))
 entry = ctypes.CDLL(sys.argv[2]).add_one
