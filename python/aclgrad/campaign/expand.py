@@ -14,7 +14,7 @@ from typing import Any
 from aclgrad import ops
 from aclgrad.campaign.plans.description import Campaign, CampaignError, Sweep, is_path
 from aclgrad.campaign.plans.plan import Json, Plan, size_of
-from aclgrad.campaign.workers import kernels, packing
+from aclgrad.campaign.workers import checkout_actions, packing
 from aclgrad.cases import grid
 from aclgrad.errors import AclgradError
 from aclgrad.reading.command_words import soc_name
@@ -189,15 +189,15 @@ class _Maker:
 
     def _mutation(self, sweep: Sweep) -> None:
         """Faults that are planted in operators, a case each."""
-        folder = self.campaign.path.parent
+        folder, actions = self.campaign.path.parent, checkout_actions.load()
         for word in sweep.operators:
             try:
-                found = kernels.mutated(word, folder)
+                found = actions.mutated(word, folder)
             except ValueError as error:
                 raise self.campaign.refuse(sweep, "operators", str(error), word) from None
             for operator in found:
                 for soc in sweep.socs or (soc_name(None),):
-                    for fault in kernels.faults(operator, sweep.trials, sweep.seeds[0], soc):
+                    for fault in actions.faults(operator, sweep.trials, sweep.seeds[0], soc):
                         self._alone(sweep, Path(operator).stem, fault, soc, 1)
 
     def _places(self, sweep: Sweep) -> None:
@@ -215,14 +215,14 @@ class _Maker:
                 continue
             if "against" in sweep.do:
                 try:
-                    listed = kernels.compared(path, sweep.only)
+                    listed = checkout_actions.load().compared(path, sweep.only)
                 except ValueError as error:
                     raise self.campaign.refuse(sweep, key, str(error), word) from None
                 for number, case in listed.items():
                     place = f"{path}::{number}"
                     self._alone(sweep, case.op, place, case.soc, 1, case.alias)
                 continue
-            for name in kernels.names(path, sweep.only):
+            for name in checkout_actions.load().names(path, sweep.only):
                 self._alone(sweep, path.name, f"{path}::{name}", "any", 1)
 
 

@@ -26,7 +26,7 @@ from aclgrad.campaign import expand, run_campaign
 from aclgrad.campaign.plans import axes, description
 from aclgrad.campaign.plans.description import CampaignError
 from aclgrad.campaign.results.store import Ranges, Store
-from aclgrad.campaign.workers import cluster, kernels, worker
+from aclgrad.campaign.workers import checkout_actions, cluster, worker
 from aclgrad.errors import ToolkitError
 from aclgrad.ops import all_specs
 
@@ -218,6 +218,7 @@ def wait_for(what: Any, ended: subprocess.Popen[Any] | None = None) -> None:
 def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A folder of credentials, made and named to dask as the page on campaigns says."""
     import dask
+    import distributed  # noqa: F401  its defaults
 
     page = (ROOT / "docs" / "campaigns.md").read_text("utf-8")
     folder = tmp_path_factory.mktemp("campaign tls")
@@ -229,7 +230,9 @@ def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     config.write_text(text.replace("/home/me/campaign-tls", str(folder)))
     before = os.environ.get("DASK_CONFIG")
     os.environ["DASK_CONFIG"] = str(config)
-    with dask.config.set(yaml.safe_load(config.read_text())):
+    # set() replaces what lies below a key, also defaults that distributed has at its import.
+    read = yaml.safe_load(config.read_text())
+    with dask.config.set(dask.config.merge(dask.config.config, read)):
         yield folder
     del os.environ["DASK_CONFIG"]
     if before is not None:
@@ -568,11 +571,18 @@ def test_ours_beside_theirs(
             return self.answer
 
     sides = {"Ours": Side({"us": 2.0, "share": 0.5}), "Theirs": Side(theirs)}
-    case = kernels.Compared("softmax_grad", "fp32", "8x8", "Ascend910B2", ({}, []))
-    monkeypatch.setattr(kernels, "_compared", lambda path: {3: case})
-    monkeypatch.setattr(kernels.Comparison, "_child", lambda self, side, soc: sides[side])
-    row = kernels.Comparison()("place::3", 10)
+    actions: Any = checkout_actions.load()
+    case = actions.Compared("softmax_grad", "fp32", "8x8", "Ascend910B2", ({}, []))
+    monkeypatch.setattr(actions, "_compared", lambda path: {3: case})
+    monkeypatch.setattr(actions._Comparison, "_child", lambda self, side, soc: sides[side])
+    row = actions._Comparison()("place::3", 10)
     assert (row["verdict"], row["modelled_us"]) == (verdict, 2.0), row
+
+
+def test_actions_of_a_checkout_are_refused_without_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checkout_actions, "checkout", lambda: None)
+    with pytest.raises(CampaignError, match="fuzz, mutation: need a checkout.*Next: git clone"):
+        checkout_actions.load.__wrapped__()
 
 
 PLANTED = """limit = 300

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from aclgrad import ops
+from aclgrad.campaign.plans.description import CampaignError
 from aclgrad.campaign.plans.plan import Cell, Json, Plan
-from aclgrad.campaign.workers import kernels, packing
+from aclgrad.campaign.workers import checkout_actions, packing
 from aclgrad.cases.operator import Operator
 from aclgrad.cases.project_operator import ProjectOperator
 from aclgrad.cases.spec_operator import SpecOperator
@@ -22,7 +23,6 @@ from aclgrad.profiling.profiled import Profiled
 from aclgrad.running.operand_words import given_or_zero
 from aclgrad.runtime import open_device
 from aclgrad.runtime.device import Device
-from aclgrad.runtime.toolkit import checkout
 from aclgrad.spec.cases import Case, strided
 from aclgrad.spec.dtypes import parse
 from aclgrad.spec.op_spec import OpSpec
@@ -51,8 +51,7 @@ class Cases:
         self.device: Device | None = None
         self._subjects: dict[str, ProjectOperator] = {}
         self._grids: dict[tuple[str, str, str, str, bool], list[Any]] = {}
-        self._fuzz: Any = None
-        self._comparison = kernels.Comparison()
+        self._checkout: checkout_actions.Runner | None = None
         self._set: dict[str, str] = {}
 
     def about(self, item: Any) -> Json:
@@ -63,16 +62,10 @@ class Cases:
         """Run a case."""
         cell = self.plan.cell(item)
         row = cell.about()
-        if "fuzz" in cell.do:
-            return row | self._fuzzed(cell)
+        if checkout_actions.NAMES & {*cell.do}:
+            return row | self._by_checkout(cell)
         if "unit-tests" in cell.do:
             return row | _unit_tests(cell, self.plan.limit)
-        if "compatibility" in cell.do:
-            return row | kernels.tried(cell.word)
-        if "mutation" in cell.do:
-            return row | kernels.planted(cell.word, cell.soc, self.plan.limit)
-        if "against" in cell.do:
-            return row | self._comparison(cell.word, self.plan.limit)
         return row | self._call(cell)
 
     def _call(self, cell: Cell) -> Json:
@@ -151,36 +144,17 @@ class Cases:
             self._subjects[digest] = packing.unpack(digest, self.folder / archive_name(digest))
         return self._subjects[digest]
 
-    # -- the fuzzer -------------------------------------------------------------------------------
-
-    def _fuzzed(self, cell: Cell) -> Json:
-        root = checkout()
-        if root is None:
-            return {"verdict": FAILED, "cause": "fuzz needs a checkout: its cases are in tests/"}
-        if self._fuzz is None:
-            sys.path.insert(0, str(root / "tests"))
-            from importlib import import_module
-
-            abi = import_module("fuzz.abi").Abi(open_device("sim"))
-            runner = import_module("fuzz.execute").Runner(abi)
-            self._fuzz = (import_module("fuzz.draw").draw, runner, abi)
-        draw, runner, abi = self._fuzz
+    def _by_checkout(self, cell: Cell) -> Json:
+        if self._checkout is None:
+            try:
+                self._checkout = checkout_actions.load().Runner(self.plan.limit)
+            except CampaignError as error:
+                return {"verdict": FAILED, "cause": str(error)}
         # The fuzzer sets options too, and begins with those of a new process.
         for name, value in _DEFAULTS.items() if self._set else ():
             open_device("sim").set_option(name, value)
         self._set = {}
-        drawn = draw(cell.seed, ops.find(cell.operator), abi.socs)
-        try:
-            runner.run(drawn)
-        except Exception as error:
-            what = type(error).__name__
-            return {
-                "verdict": WRONG if what == "Mismatch" else FAILED,
-                "cause": str(error).partition("\n")[0][:200],
-                "message": f"{error}\n{drawn.describe()}"[:_TEXT],
-                "name": drawn.repro,
-            }
-        return {"verdict": PASSED, "name": drawn.repro}
+        return self._checkout(cell)
 
 
 def _spec_case(spec: OpSpec, cell: Cell) -> Case:

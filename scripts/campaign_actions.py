@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What campaigns take from a checkout of this project: kernels of other people's libraries, which
-scripts/compatibility.py tries and benchmarks/bench.py --against times beside ours, and the faults
-of tests/mutation.
+"""The actions of campaigns that need a checkout of this project: fuzz runs cases of tests/fuzz,
+mutation plants faults of tests/mutation, compatibility tries kernels of other people's libraries
+(scripts/compatibility.py), against times such kernels beside ours (benchmarks/driver).
+`aclgrad.campaign.workers.checkout_actions` loads this file.
 """
 
 from __future__ import annotations
@@ -14,24 +15,20 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from aclgrad.campaign.plans.description import CampaignError
+from aclgrad import ops
+from aclgrad.campaign.plans.plan import Cell
 from aclgrad.campaign.workers.child import Child
 from aclgrad.common.cache import root as cache_root
-from aclgrad.runtime.toolkit import checkout
+from aclgrad.runtime import open_device
 
+ROOT = Path(__file__).resolve().parent.parent
 Json = dict[str, Any]
+_TEXT = 2000  # characters of a message that are kept
 
 
 @cache
 def _module(folder: str, name: str) -> Any:
-    """A module of a checkout of this project, which knows the libraries."""
-    source = checkout()
-    if source is None:
-        raise CampaignError(
-            "compatibility, against, mutation: need a checkout of aclgrad, whose scripts and tests"
-            " they use. Next: git clone it, and run the campaign from there"
-        )
-    for place in (source / folder, source / "python"):
+    for place in (ROOT / folder, ROOT / "python"):
         if str(place) not in sys.path:
             sys.path.insert(0, str(place))
     return importlib.import_module(name)
@@ -52,8 +49,8 @@ def names(path: Path, only: str) -> list[str]:
     return [name for name in _kernels(path) if re.search(only, name)]
 
 
-def tried(word: str) -> Json:
-    """Build one and run it; ``word`` is CHECKOUT::NAME."""
+def _tried(word: str) -> Json:
+    """Build a kernel and run it; ``word`` is CHECKOUT::NAME."""
     place, _, name = word.partition("::")
     kernel = _kernels(Path(place))[name]
     cache = cache_root() / "compatibility"
@@ -79,12 +76,6 @@ def faults(operator: str, trials: int, seed: int, soc: str) -> list[str]:
     """At most ``trials`` faults of what is compiled of an operator for a SoC, as words."""
     found: list[str] = _module("tests", "mutation.plant").planned(operator, trials, seed, soc)
     return found
-
-
-def planted(word: str, soc: str, limit: float) -> Json:
-    """Plant a fault and say what the checks showed."""
-    row: Json = _module("tests", "mutation.plant").tried(word, soc, max(limit - 5, 1))
-    return row
 
 
 @dataclass(frozen=True)
@@ -115,7 +106,7 @@ def compared(path: Path, only: str) -> dict[int, Compared]:
     return {number: case for number, case in _compared(path).items() if re.search(only, case.op)}
 
 
-class Comparison:
+class _Comparison:
     """Runs ours and theirs in a process each: their kernels have the same names."""
 
     def __init__(self) -> None:
@@ -143,11 +134,47 @@ class Comparison:
     def _child(self, side: str, soc: str) -> Child:
         # A library has several operators of one name, for different SoCs.
         if (side, soc) not in self._children:
-            source = checkout()
-            assert source is not None
             setup = {
                 "call": f"driver.public_kernels:{side}", "document": None, "folder": "",
-                "path": [str(source / "benchmarks")],
+                "path": [str(ROOT / "benchmarks")],
             }  # fmt: skip
             self._children[side, soc] = Child(setup)
         return self._children[side, soc]
+
+
+class Runner:
+    """Runs cases of these actions, one after the other."""
+
+    def __init__(self, limit: float) -> None:
+        self._limit = limit  # seconds for a case
+        self._comparison = _Comparison()
+        self._fuzzer: Any = None
+
+    def __call__(self, cell: Cell) -> Json:
+        """The verdict of a case and what belongs to it."""
+        if "fuzz" in cell.do:
+            return self._fuzzed(cell)
+        if "compatibility" in cell.do:
+            return _tried(cell.word)
+        if "mutation" in cell.do:
+            plant = _module("tests", "mutation.plant")
+            row: Json = plant.tried(cell.word, cell.soc, max(self._limit - 5, 1))
+            return row
+        return self._comparison(cell.word, self._limit)
+
+    def _fuzzed(self, cell: Cell) -> Json:
+        if self._fuzzer is None:
+            abi = _module("tests", "fuzz.abi").Abi(open_device("sim"))
+            self._fuzzer = abi, _module("tests", "fuzz.execute").Runner(abi)
+        abi, runner = self._fuzzer
+        drawn = _module("tests", "fuzz.draw").draw(cell.seed, ops.find(cell.operator), abi.socs)
+        try:
+            runner.run(drawn)
+        except Exception as error:
+            return {
+                "verdict": "wrong" if type(error).__name__ == "Mismatch" else "failed",
+                "cause": str(error).partition("\n")[0][:200],
+                "message": f"{error}\n{drawn.describe()}"[:_TEXT],
+                "name": drawn.repro,
+            }
+        return {"verdict": "passed", "name": drawn.repro}
