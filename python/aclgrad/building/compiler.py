@@ -38,8 +38,8 @@ _PACKAGES = {"nlohmann/json.hpp": "nlohmann-json3-dev"}
 DEVICE_CODE = ("-O0", "-g1", '-DACLSIM_KERNEL_VISIBILITY="protected"')
 """How the front end wants code compiled that it reads: simulator/src/asc/device_code.h."""
 
-PRECOMPILED_LIMIT = 1_000_000_000
-"""Bytes of precompiled headers in one cache: a dozen, and one build takes three."""
+PRECOMPILED_LIMIT = 2_000_000_000
+"""Bytes of precompiled headers in one cache: 25 files, where a build takes three."""
 
 Made = TypeVar("Made")
 _parsing = threading.Lock()

@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -40,21 +41,23 @@ def scripts(page: str) -> list[str]:
     return found
 
 
-def first_day(installed: Path, tmp_path: Path) -> dict[str, str]:
+def first_day(installed: Path, cache: Path) -> dict[str, str]:
     env = environment()
     env["PATH"] = f"{installed / 'bin'}{os.pathsep}{env['PATH']}"
-    return {**env, "ACLGRAD_CACHE": str(tmp_path / "cache")}
+    return {**env, "ACLGRAD_CACHE": str(cache)}
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/index.md"])
-def test_three_commands(page: str, installed: Path, tmp_path: Path) -> None:
-    """The whole grid, with an empty cache."""
+def test_three_commands(
+    page: str, installed: Path, tmp_path: Path, new_cache: Callable[[], Path]
+) -> None:
+    """The whole grid. The cache of the README's is empty; the others have its parsed headers."""
     (script,) = scripts(page)
     assert "aclgrad new my_op" in script and "aclgrad test" in script
     done = subprocess.run(
         ["bash", "-euc", script],
         cwd=tmp_path,
-        env=first_day(installed, tmp_path),
+        env=first_day(installed, tmp_path / "cache" if page == "README.md" else new_cache()),
         capture_output=True,
         text=True,
         timeout=600,
@@ -66,13 +69,15 @@ def test_three_commands(page: str, installed: Path, tmp_path: Path) -> None:
     assert promised is None or promised[1] == count[1], f"{page} says {promised[1]} cases"
 
 
-def test_the_call_on_the_first_screen(installed: Path, tmp_path: Path) -> None:
+def test_the_call_on_the_first_screen(
+    installed: Path, tmp_path: Path, new_cache: Callable[[], Path]
+) -> None:
     (block,) = re.findall(r"^```python\n(.*?)^```$", (ROOT / "README.md").read_text(), re.M | re.S)
     (promised,) = re.findall(r"^print\(.*\)  # (.*)$", block, re.M)
     done = subprocess.run(
         [installed / "bin/python", "-c", block],
         cwd=tmp_path,
-        env=first_day(installed, tmp_path),
+        env=first_day(installed, new_cache()),
         capture_output=True,
         text=True,
         timeout=600,
@@ -87,7 +92,7 @@ def test_the_call_on_the_first_screen(installed: Path, tmp_path: Path) -> None:
 
 def test_a_failing_command_is_seen(installed: Path, tmp_path: Path) -> None:
     """The walk stops where a page is wrong: an empty folder has no project."""
-    env = first_day(installed, tmp_path)
+    env = first_day(installed, tmp_path / "cache")
     words = ["bash", "-euc", "aclgrad test\ntrue"]
     done = subprocess.run(words, cwd=tmp_path, env=env, capture_output=True, text=True)
     assert done.returncode == 1 and "no operator project here" in done.stderr
@@ -95,9 +100,13 @@ def test_a_failing_command_is_seen(installed: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("page", TUTORIALS, ids=lambda page: page.stem)
 def test_tutorial_from_the_wheel(
-    page: Path, installed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    page: Path,
+    installed: Path,
+    tmp_path: Path,
+    new_cache: Callable[[], Path],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setenv("ACLGRAD_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("ACLGRAD_CACHE", str(new_cache()))
     place = tmp_path / "place"
     place.mkdir()
     walk(page, place, installed / "bin/python")
@@ -113,13 +122,13 @@ def with_torch(env: dict[str, str]) -> dict[str, str] | None:
     return {**env, "PYTHONPATH": str(Path(found.origin).parents[1])}
 
 
-def test_call_an_operator(installed: Path, tmp_path: Path) -> None:
+def test_call_an_operator(installed: Path, tmp_path: Path, new_cache: Callable[[], Path]) -> None:
     """Each block of the page, in its order. The examples lie beside. Blocks with torch run if the
     tests have one: in the lane torch of the CI.
     """
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     (tmp_path / "build").mkdir()
-    env = first_day(installed, tmp_path)
+    env = first_day(installed, new_cache())
     text = (ROOT / "docs/calling.md").read_text()
     ran = 0
     for kind, body in re.findall(r"^```(console|python)\n(.*?)^```$", text, re.M | re.S):
