@@ -57,7 +57,7 @@ def test_shades_span_what_a_map_has() -> None:
 def test_a_field_has_its_figure_and_says_what_it_is() -> None:
     text = page()
     assert text.count('<td class="fail"') == 2 and ">90%</td>" in text
-    assert "a share of 100% cannot be bettered" in text
+    assert "so 100% is the best share" in text and "1 case failed" in text
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")

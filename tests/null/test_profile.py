@@ -201,7 +201,7 @@ def test_what_is_assumed_is_named() -> None:
     partly = profiled(kernel(evidence="extrapolated", grounds=grounds))
     (borrowed,) = warnings(partly)
     assert "no cost of this architecture is known for Exp, Sin; assumed A2's cycles" in borrowed
-    assert ("evidence", "extrapolated: Exp, Sin; all else is known better") in facts(partly)
+    assert ("evidence", "extrapolated: Exp, Sin; all other costs are known better") in facts(partly)
     grounds = {"fitted": ["Sum"], "assumed": ["SyncAll"]}
     mixed = profiled(kernel(evidence="fitted", grounds=grounds))
     words = "fitted: Sum; known less, but no twentieth of the time: SyncAll"

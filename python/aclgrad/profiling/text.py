@@ -224,7 +224,7 @@ def facts(found: Profiled) -> list[tuple[str, str]]:
     if found.estimate.evidence != "board":
         rows.append(("evidence", _grounds(found)))
     if words := decides(found):
-        rows.append(("decides", words))
+        rows.append(("largest cost", words))
     return rows
 
 
@@ -245,7 +245,7 @@ def _grounds(found: Profiled) -> str:
     names = [name for evidence in known_less for name in found.rests_on(evidence)]
     if names:
         return f"{words}; known less, but no twentieth of the time: {_some(names)}"
-    return f"{words}; all else is known better"
+    return f"{words}; all other costs are known better"
 
 
 def _some(names: Sequence[str]) -> str:

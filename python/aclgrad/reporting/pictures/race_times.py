@@ -123,7 +123,7 @@ def _words(line: Timeline, scale: _Scale) -> str:
     """What a reader has to know before the picture, and all of it for who cannot see it."""
     (pipe, *a), (other, *b) = line.ends[:2]
     said = (
-        f"By the model of time A runs from {scale.us(a[0])} to {scale.us(a[1])} us after the launch"
+        f"In the timing model A runs from {scale.us(a[0])} to {scale.us(a[1])} us after the launch"
         f" began and B from {scale.us(b[0])} to {scale.us(b[1])} us"
     )
     first, second = sorted([("A", a), ("B", b)], key=lambda end: end[1])
