@@ -32,7 +32,11 @@
 extern "C" __attribute__((weak, used, visibility("default"))) void aclsimCubeCode() {}
 #endif
 #define __gm__
+#ifdef ACLSIM_ASC
+#define __kfc_workspace__ __attribute__((, , ))  // ascc finds it
+#else
 #define __kfc_workspace__
+#endif
 #define __ubuf__
 #define __cbuf__
 #define __ca__

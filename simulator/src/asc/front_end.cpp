@@ -23,7 +23,13 @@ constexpr std::string_view kVector =
     "__attribute__(())";  // __vector__, as ascendc/lang.h expands it
 constexpr std::string_view kCube = "__attribute__((, ))";  // and __cube__
 constexpr std::string_view kMix = "__attribute__((__patchable_function_entry__(0 * (";
+constexpr std::string_view kCallsOfVectors =
+    "::AscendC::detail::mm::RegistMixed(";  // REGIST_MATMUL_OBJ
+constexpr std::string_view kCallsOfCubes =
+    "::AscendC::detail::mm::Regist(";  // and with ASCENDC_CUBE_ONLY
 constexpr std::string_view kStructOfKey = "static_assert(aclsim::kTilingOfKey<";
+
+constexpr uint32_t kSplitArch = 2201;  // whose kernels may run on both kinds of cores
 
 bool IsDigit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 
@@ -140,6 +146,9 @@ class Reader {
     source.vectorOnly = vectorOnly;
     source.vectorKernels = Marked(kVector);
     source.kernels = MarkedCores(source.vectorKernels);
+    if (npuArch_ == kSplitArch && cores_.empty()) {
+      DeriveCores(&source.kernels);
+    }
     AddCores(&source);
     source.keys = std::move(keys_);
     source.conditions = std::move(conditions_);
@@ -213,6 +222,44 @@ class Reader {
                                  static_cast<uint32_t>(counts[3] - '0')};
     }
     return kernels;
+  }
+
+  // A kernel without a mark or a type that registers Matmul objects: the cores follow from what calls the objects.
+  void DeriveCores(std::map<std::string, KernelCores>* kernels) const {
+    for (size_t at = flat_.find(kKernelMark); at != std::string::npos;
+         at = flat_.find(kKernelMark, at)) {
+      at += kKernelMark.size();
+      const std::string name = NameBehind(at);
+      const std::string_view code = CodeBehind(flat_.find(name, at));
+      const bool ofVectors = code.find(kCallsOfVectors) != std::string_view::npos;
+      const bool ofCubes = code.find(kCallsOfCubes) != std::string_view::npos;
+      if (!name.empty() && (ofVectors || ofCubes)) {
+        kernels->emplace(name, ofVectors ? KernelCores{1, 2} : KernelCores{1, 0});
+      }
+    }
+  }
+
+  // Parameters and body of the function whose name stands here; nothing of a declaration.
+  std::string_view CodeBehind(size_t name) const {
+    size_t depth = 0;
+    for (size_t at = name; at < flat_.size(); ++at) {
+      const char c = flat_[at];
+      if (c == '"' || c == '\'') {
+        for (++at; at < flat_.size() && flat_[at] != c; ++at) {
+          at += flat_[at] == '\\' ? 1 : 0;
+        }
+      } else if (c == '(' || c == '{') {
+        ++depth;
+      } else if (c == ')' || c == '}') {
+        depth -= depth > 0 ? 1 : 0;
+        if (c == '}' && depth == 0) {
+          return std::string_view(flat_).substr(name, at - name);
+        }
+      } else if (c == ';' && depth == 0) {
+        return {};
+      }
+    }
+    return {};
   }
 
   std::set<std::string> Marked(std::string_view mark) const {

@@ -126,6 +126,8 @@ class Rewriter {
       if (IsTriple(i, '<') && !Is(i - 1, "operator") &&
           (tokens_[i - 1].kind == Kind::kWord || Is(i - 1, ">") || Is(i - 1, ")"))) {
         Launch(i);
+      } else if (IsWorkspaceMark(i)) {
+        TakeWorkspace(i);
       }
     }
     std::stable_sort(edits_.begin(), edits_.end(),
@@ -164,6 +166,42 @@ class Rewriter {
     }
     return tokens_[first].end == tokens_[first + 1].begin;
   }
+  // __kfc_workspace__, as ascendc/lang.h expands it.
+  static constexpr size_t kMarkTokens = 7;
+  bool IsWorkspaceMark(size_t first) const {
+    static constexpr std::array<std::string_view, kMarkTokens> kMark = {
+        "__attribute__", "(", "(", ",", ",", ")", ")"};
+    for (size_t i = 0; i < kMark.size(); ++i) {
+      if (!Is(first + i, kMark[i])) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  // The core has the parameter from the kernel's first statement on. mark: where the mark begins.
+  void TakeWorkspace(size_t mark) {
+    const size_t begin = mark + kMarkTokens;
+    size_t end = begin;
+    while (end < tokens_.size() && !Is(end, ",") && !Is(end, ")")) {
+      ++end;
+    }
+    size_t close = end;
+    for (size_t depth = Is(end, ")") ? 0 : 1; depth > 0 && close + 1 < tokens_.size();) {
+      ++close;
+      depth += Is(close, "(") ? 1 : 0;
+      depth -= Is(close, ")") ? 1 : 0;
+    }
+    // One word behind the mark is a type without a name, unless the type stands before the mark.
+    const bool hasType = end - begin > 1 || (mark > 0 && Is(mark - 1, "*"));
+    if (end > begin && tokens_[end - 1].kind == Kind::kWord && hasType && Is(close + 1, "{")) {
+      const size_t body = tokens_[close + 1].end;
+      edits_.push_back({body, body,
+                        " ::aclsim::SetSystemWorkspace(reinterpret_cast<unsigned char*>(" +
+                            std::string(Text(end - 1)) + "));"});
+    }
+  }
+
   // "::" ends at this token.
   bool EndsScope(size_t token) const {
     return token > 0 && Is(token, ":") && Is(token - 1, ":") &&

@@ -132,7 +132,8 @@ uint8_t* MatmulWorkspace(uint8_t* given, const void* local, uint64_t bytes, cons
                         static_cast<unsigned long long>(offset + bytes))
                      .c_str(),
                  "Let the tiling function add GetLibApiWorkSpaceSize() to the workspace; a kernel "
-                 "that is launched by <<<>>> calls SetSysWorkspace with 16 MiB.");
+                 "that is launched by <<<>>> marks a parameter as __kfc_workspace__, or calls "
+                 "SetSysWorkspace, with 16 MiB.");
   }
   return given + offset;
 }

@@ -388,6 +388,114 @@ def test_kernels_of_all_kinds_in_one_program(sources: Path) -> None:
     assert (ran.returncode, ran.stdout) == (0, KINDS_SAY), ran.stderr
 
 
+# Only what these kernels do says on which cores they run. A is in UB, and goes by the
+# workspace.
+DERIVED = """\
+#include <cstdio>
+#include <vector>
+#include "acl/acl.h"
+#include "kernel_operator.h"
+#include "lib/matmul_intf.h"
+using namespace AscendC;
+
+constexpr int kM = 31, kN = 40, kK = 45, kPitch = 48;
+template <TPosition position, typename T>
+using At = MatmulType<position, CubeFormat::ND, T>;
+
+__global__ __aicore__ void product(GM_ADDR, GM_ADDR, GM_ADDR, __kfc_workspace__ GM_ADDR, GM_ADDR);
+__global__ __aicore__ void product(GM_ADDR a, GM_ADDR b, GM_ADDR c, @mark@ workspace,
+                                   GM_ADDR tilingGm) {
+  TPipe pipe;
+  TCubeTiling tiling = *reinterpret_cast<__gm__ TCubeTiling*>(tilingGm);
+  Matmul<At<TPosition::VECOUT, half>, At<TPosition::GM, half>, At<TPosition::GM, float>> mm;
+  REGIST_MATMUL_OBJ(&pipe, GetSysWorkSpacePtr(), mm, &tiling);
+  if (GetBlockIdx() > 0) {
+    return;
+  }
+  TBuf<TPosition::VECCALC> buffer;
+  pipe.InitBuffer(buffer, kM * kPitch * sizeof(half));
+  LocalTensor<half> x = buffer.Get<half>();
+  GlobalTensor<half> left, right;
+  GlobalTensor<float> to;
+  left.SetGlobalBuffer(reinterpret_cast<__gm__ half*>(a), kM * kK);
+  right.SetGlobalBuffer(reinterpret_cast<__gm__ half*>(b), kK * kN);
+  to.SetGlobalBuffer(reinterpret_cast<__gm__ float*>(c), kM * kN);
+  DataCopyPad(x, left, DataCopyExtParams(kM, kK * sizeof(half), 0, 0, 0),
+              DataCopyPadExtParams<half>(false, 0, 0, 0));
+  mm.SetTensorA(x);
+  mm.SetTensorB(right);
+  mm.IterateAll(to);
+  mm.End();
+}
+__global__ __aicore__ void vectors(GM_ADDR out) {
+  GlobalTensor<float> word;
+  word.SetGlobalBuffer(reinterpret_cast<__gm__ float*>(out));
+  word.SetValue(GetBlockIdx() * 16, g_coreType == AIV ? 1.0f : -1.0f);
+  DataCacheCleanAndInvalid<float, CacheLine::SINGLE_CACHE_LINE>(word[GetBlockIdx() * 16]);
+}
+
+int main() {
+  aclrtSetDevice(0);
+  TCubeTiling tiling{};
+  tiling.usedCoreNum = 1, tiling.M = kM, tiling.N = kN, tiling.Ka = tiling.Kb = kK;
+  tiling.singleCoreM = kM, tiling.singleCoreN = kN, tiling.singleCoreK = kK;
+  tiling.baseM = 32, tiling.baseN = 48, tiling.baseK = 48;
+  tiling.depthA1 = tiling.depthB1 = tiling.stepM = tiling.stepN = 1;
+  tiling.stepKa = tiling.stepKb = tiling.dbL0A = tiling.dbL0B = tiling.dbL0C = 1;
+  std::vector<half> a(kM * kK), b(kK * kN);
+  for (int i = 0; i < kM * kK; ++i) a[i] = half(float(i % 7 - 3));
+  for (int i = 0; i < kK * kN; ++i) b[i] = half(float(i % 5 - 2));
+  const auto put = [](const void* from, size_t bytes) {
+    void* to = nullptr;
+    aclrtMalloc(&to, bytes, ACL_MEM_MALLOC_HUGE_FIRST);
+    if (from != nullptr) aclrtMemcpy(to, bytes, from, bytes, ACL_MEMCPY_HOST_TO_DEVICE);
+    return static_cast<uint8_t*>(to);
+  };
+  std::vector<float> c(kM * kN);
+  uint8_t* to = put(c.data(), c.size() * 4);
+  uint8_t* from[] = {put(a.data(), a.size() * 2), put(b.data(), b.size() * 2),
+                     put(nullptr, 16 << 20), put(&tiling, sizeof(tiling))};
+  product<<<1, nullptr, nullptr>>>(from[0], from[1], to, from[2], from[3]);
+  if (aclrtSynchronizeStream(nullptr) != 0) return 1;
+  aclrtMemcpy(c.data(), c.size() * 4, to, c.size() * 4, ACL_MEMCPY_DEVICE_TO_HOST);
+  for (int i = 0; i < kM * kN; ++i) {
+    float want = 0;
+    for (int k = 0; k < kK; ++k) {
+      want += float(a[i / kN * kK + k]) * float(b[k * kN + i % kN]);
+    }
+    if (c[i] != want) return 2;
+  }
+  vectors<<<2, nullptr, nullptr>>>(to);
+  if (aclrtSynchronizeStream(nullptr) != 0) return 3;
+  aclrtMemcpy(c.data(), 128, to, 128, ACL_MEMCPY_DEVICE_TO_HOST);
+  std::printf("right, and on vector cores: %g %g\\n", c[0], c[16]);
+  return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("mark", ["__kfc_workspace__ GM_ADDR", "GM_ADDR __kfc_workspace__"])
+def test_cores_by_what_a_kernel_does(mark: str, sources: Path) -> None:
+    """A kernel without a mark whose vector cores call Matmul has both kinds; the next one has
+    not.
+    """
+    source = sources / "derived.asc"
+    source.write_text(DERIVED.replace("@mark@", mark))
+    ran = tool("run", source)
+    said = "right, and on vector cores: 1 1\n"
+    assert (ran.returncode, ran.stdout) == (0, said), ran.stderr
+
+
+@pytest.mark.plants_faults
+def test_workspace_that_nothing_marks(sources: Path) -> None:
+    source = sources / "derived.asc"
+    source.write_text(DERIVED.replace("@mark@", "GM_ADDR"))
+    ran = tool("run", source)
+    assert ran.returncode == 1
+    assert "the workspace has no room for A of AIV 0" in ran.stderr, ran.stderr
+    assert "marks a parameter as __kfc_workspace__" in ran.stderr
+
+
 def test_halves_of_two_files(sources: Path) -> None:
     """Functions and lambdas of one name in two objects, each with both halves."""
     main = "int main() { return One() + Two(); }\n"
