@@ -305,13 +305,17 @@ class Compiler:
         ]
         return keys or ["0"], ",".join([str(len(types)), *types]) if types else ""
 
-    def cube_half(self, objects: Sequence[Path], name: str) -> Path:
-        """One object of those that were compiled for AICs, whose symbols are none of the others."""
+    def cube_half(self, objects: Sequence[Path], name: str, calls: str = "") -> Path:
+        """One object of those that were compiled for AICs, whose symbols are none of the others.
+
+        ``calls`` names the table of how the other half's launches call this one.
+        """
         half = self.folder / "obj" / f"{name}.cube_half.o"
         command = (
             str(self.toolkit / "bin" / "ascc"),
             "--cube-half",
             f"--host-compiler={self.compiler}",
+            *([f"--calls={calls}"] if calls else []),
             *map(str, objects),
             "-o",
             str(half),

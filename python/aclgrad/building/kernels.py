@@ -58,7 +58,7 @@ class _Chosen:
     params: list[TemplateParam] = field(default_factory=list)
 
 
-def _runs_on_cubes(source: Path) -> bool:
+def runs_on_cubes(source: Path) -> bool:
     """Whether a kernel file says that its kernels run on the cube cores of a split chip alone."""
     text = without_comments(text_of(source))
     return re.search(_OF_CUBES, text) is not None and re.search(_OF_VECTORS, text) is None
@@ -219,7 +219,7 @@ class KernelBuilder(Compiler):
     def _build_kernel(self, kernel: Kernel, described: Registered, own: Collection[str]) -> None:
         source = self.kernel_source(kernel.op)
         includes = self.kernel_includes(source)
-        cube = _runs_on_cubes(source)
+        cube = runs_on_cubes(source)
         words = self.defines(kernel.op, kernel.dtypes, cube=cube)
         tiling = self.tiling_header(kernel.op, described, own)
         if tiling is not None:
@@ -433,7 +433,7 @@ class KernelBuilder(Compiler):
 
     def preprocessed(self, source: Path) -> str:
         """A kernel file that comes without op_host, after the preprocessor."""
-        words = [*self.defines(None, (), cube=_runs_on_cubes(source)), *self.sources.defines]
+        words = [*self.defines(None, (), cube=runs_on_cubes(source)), *self.sources.defines]
 
         def listing() -> str:
             output = self.folder / "gen" / f"{source.stem}-{self.soc.npu_arch}.i"
@@ -448,7 +448,7 @@ class KernelBuilder(Compiler):
         self, source: Path, included: Path, wrapper: Path, output: Path, entry: str
     ) -> None:
         """Compile the library of a kernel file that comes without op_host; wrapper includes it."""
-        cube = _runs_on_cubes(source)
+        cube = runs_on_cubes(source)
         words = [*self.defines(None, (), cube=cube), *self.sources.defines]
         includes = self.kernel_includes(source)
         title = f"kernel file {source.name}"

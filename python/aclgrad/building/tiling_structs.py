@@ -44,7 +44,8 @@ class KernelStruct:
 
 def tiling_structs(described: Registered, header: str) -> dict[str, KernelStruct]:
     """Every struct by its name, but for those that the simulator's header has."""
-    known = set(re.findall(r"^\s*struct (\w+)", header, re.MULTILINE))
+    pattern = r"^\s*(?:struct |ACLSIM_TILING_STRUCT_\()(\w+)"
+    known = set(re.findall(pattern, header, re.MULTILINE))
     structs: dict[str, KernelStruct] = {}
     for item in described.tiling_data:
         _add_struct(item.data, known, structs)

@@ -21,7 +21,9 @@ from typing import Any
 
 from aclgrad import findings
 from aclgrad.building.compile_step import Step
+from aclgrad.building.kernels import runs_on_cubes
 from aclgrad.building.operator_build import Builder
+from aclgrad.codegen.render import write_if_different
 from aclgrad.common.files import text_of
 from aclgrad.reading.auto_sync import Assumed, assume
 from aclgrad.reading.sources import SourcesError
@@ -34,6 +36,14 @@ from aclgrad.unit_tests.cmake_lists import TESTS, TestLists
 from aclgrad.unit_tests.test_files import TestFile
 
 TIMEOUT = 600.0
+
+_OF_HALVES = re.compile(r"KERNEL_TYPE_MIX_AIC_1_[12]|\b__mix__\(|\bREGIST_MATMUL_OBJ\b")
+"""A kernel may run on both kinds of cores; ascc says whether it does."""
+_CALLS = "aclsimTestHalves"
+_TYPES = """\
+#include <cstdint>
+extern "C" __attribute__((visibility("default"))) const uint64_t aclsimKernelTypes[] = {%s};
+"""
 
 _TENSORFLOW = '''"""Only what scripts take from TensorFlow here: the NumPy type of bfloat16."""
 import ml_dtypes
@@ -148,15 +158,20 @@ class TestBuilder(Builder):
         said = re.findall(r"\bEXISTS\s+\"[^\"]*\$\{\w+\}(_tiling\w*\.h)\"", text)
         return [*dict.fromkeys(said)] or ["_tiling_def.h", "_tiling.h"]
 
-    def _words(self) -> list[str]:
+    def _words(self, *, cube: bool = False, halves: bool = False) -> list[str]:
+        own = self.defines(None, (), cube=cube)
+        if halves:
+            own.append(f"-DACLSIM_HALVES={_CALLS}")
+        elif not cube:
+            # The twin is both kinds of core, so that it has no word for one of them.
+            own = [word for word in own if not word.endswith("_VEC__")]
         return [
             "-D__CCE_KT_TEST__=1",
             "-DASCENDC_CPU_DEBUG=1",
             "-DASCENDC_DEBUG=1",
             "-DKERNELUT=1",
             f'-DUT_SOC_VERSION="{self.soc_name}"',
-            # The twin is both kinds of core, so that it has no word for one of them.
-            *(word for word in self.defines(None, ()) if not word.endswith("_VEC__")),
+            *own,
             *self._forced_header(),
             *self.lists.case.options,
             *(f"-D{word}" for word in self.definitions),
@@ -176,15 +191,26 @@ class TestBuilder(Builder):
             *self.kernel_includes(self.kernel_file),
         ]
 
-    def _part(self, source: Path, words: Sequence[str]) -> Step:
-        output = self.place / "obj" / f"{source.stem}.o"
+    def _types(self) -> str:
+        """What each tiling key runs on, of a kernel of both kinds of cores; else nothing."""
+        source = self.kernel_file
+        if self.soc.npu_arch != 2201 or not _OF_HALVES.search(text_of(source)):
+            return ""
+        name = f"ut_{_name(self.test)}"
+        what = f"kernel {source.name}"
+        return self._front_end(source, name, self._includes(), self._words(), what)[1]
+
+    def _part(self, source: Path, words: Sequence[str], suffix: str = "") -> Step:
+        output = self.place / "obj" / f"{source.stem}{suffix}.o"
         flags = self._flags(output, self._includes(), words)
         return self.step(output, (*flags, "-c", str(source), "-o", str(output)))
 
     def build(self) -> Path:
         """Compile and link the test program."""
         gtest = find_gtest(self)
-        words = [*self._words(), *gtest.compile]
+        types = self._types()
+        on_cubes = runs_on_cubes(self.kernel_file)
+        words = [*self._words(cube=on_cubes, halves=bool(types)), *gtest.compile]
         helpers = self.test.sources.repository / TESTS
         steps = [self._part(self.test.path, words)]
         steps += [
@@ -207,6 +233,7 @@ class TestBuilder(Builder):
             kernel = self._part(self.kernel_file, words)
             self._compile([kernel], f"kernel {self.kernel_file.name}")
             steps.append(kernel)
+        halves = self._halves(steps, types, gtest) if types else []
         program = self.place / self.test.path.stem
         lib64 = self.toolkit / "lib64"
         link = self.step(
@@ -214,6 +241,7 @@ class TestBuilder(Builder):
             (
                 self.compiler,
                 *(str(step.output) for step in steps),
+                *map(str, halves),
                 *self._host(read),
                 "-o",
                 str(program),
@@ -227,6 +255,19 @@ class TestBuilder(Builder):
         )
         self._compile([link], f"unit test {self.test.path.name}")
         return program
+
+    def _halves(self, steps: Sequence[Step], types: str, gtest: Gtest) -> list[Path]:
+        """The half for AICs of a kernel of both kinds of cores, and what its keys run on."""
+        words = [*self._words(cube=True, halves=True), *gtest.compile]
+        sources = [Path(step.command[step.command.index("-c") + 1]) for step in steps]
+        cubes = [self._part(source, words, ".cubes") for source in sources]
+        self._compile(cubes, f"the cube cores' half of {self.test.path.name}")
+        half = self.cube_half([step.output for step in cubes], f"ut_{_name(self.test)}", _CALLS)
+        told = self.place / "gen" / "types.cpp"
+        write_if_different(told, _TYPES % types)
+        table = self._part(told, words, f".{_name(self.test)}")
+        self._compile([table], told.name)
+        return [half, table.output]
 
     def _compile_shared(self, steps: list[Step], words: Sequence[str]) -> list[str]:
         """Compile what goes with headers of the library's tests; return all that was included."""

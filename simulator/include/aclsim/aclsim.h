@@ -140,8 +140,11 @@ ACLSIM_API int32_t aclsimLaunchBody(const char* name, const void* entry, aclsimK
 // out by the library of their entry.
 ACLSIM_API void aclsimNextIsCube(void);
 // The same for launches of a source whose halves are compiled apart: cores that the kernel takes of each AI core, and what to call
-// in place of `body` on cube cores. A kernel of cube cores alone has no vectors.
+// in place of `body` on cube cores. A kernel of cube cores alone has no vectors. For aclsimRunBody both may be 0: the library of the entry
+// says the cores.
 ACLSIM_API void aclsimNextCores(uint32_t cubes, uint32_t vectors, aclsimKernelBody cubeBody);
+// A function's place in the half for cube cores of its library or program. NULL: it has none.
+ACLSIM_API const void* aclsimCubeHalf(const void* function);
 
 // Says that the next launch that can reach `output` writes all of its `bytes` bytes, elements of elementBytes (0: unknown): the
 // checks poison them before that launch, and what no core has written after it is a finding, output-unwritten. Operators of

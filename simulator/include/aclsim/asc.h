@@ -3,31 +3,11 @@
 // compiler, which are built in there.
 #pragma once
 
-#include <cstring>
-#include <typeinfo>
-
 #include "aclsim/launch.h"
 #include "ascendc/lang.h"
 
 namespace aclsim {
 inline namespace ACLSIM_CORE_SPACE {
-
-#ifdef ACLSIM_HALVES
-// How the AICs' half of this source calls each kernel that the source launches: ascc writes it when it has compiled that half.
-struct CubeHalf {
-  const char* type;  // std::type_info::name of the BoundKernel; null: the end
-  aclsimKernelBody run;
-};
-extern "C" const CubeHalf ACLSIM_HALVES[];
-inline aclsimKernelBody FindCubeHalf(const char* type) {
-  for (const CubeHalf* half = ACLSIM_HALVES; half->type != nullptr; ++half) {
-    if (std::strcmp(half->type, type) == 0) {
-      return half->run;
-    }
-  }
-  return nullptr;
-}
-#endif
 
 template <uint32_t kArch, typename Kernel>
 class AscLaunch {
@@ -52,7 +32,7 @@ class AscLaunch {
     const auto pointers = bound->Pointers();
     const void* entry = bound->Entry();
     ACLSIM_TELL_CORE();
-#if defined(ACLSIM_HALVES) && !defined(ACLSIM_FOR_CUBE)
+#ifdef ACLSIM_CALLS_HALVES
     if (cubes_ > 0) {
       aclsimNextCores(cubes_, vectors_, FindCubeHalf(typeid(Bound).name()));
     }

@@ -3,22 +3,30 @@
 #pragma once
 
 #include <array>
+#include <cstring>
 #include <memory>
 #include <tuple>
 #include <type_traits>
+#include <typeinfo>
 #include <utility>
 
 #include "aclsim/aclsim.h"
 #include "aclsim/toolkit_headers.h"
 
+#if defined(__DAV_C220_CUBE__) || defined(__DAV_C310_CUBE__) || defined(__DAV_CUBE__)
+#define ACLSIM_OF_CUBES
+#endif
 #ifdef ACLSIM_HALVES
+#if ACLSIM_HALVES == 0 && !defined(ACLSIM_OF_CUBES)  // the name of a table
+#define ACLSIM_CALLS_HALVES
+#endif
 // ascc finds the halves of a source by the same names.
 #define ACLSIM_CORE_SPACE of_either
 #define ACLSIM_TELL_CORE()
 #endif
 #ifndef ACLSIM_CORE_SPACE
 // Launches of cube code are other functions than those of vector code: a program may have both.
-#if defined(__DAV_C220_CUBE__) || defined(__DAV_C310_CUBE__) || defined(__DAV_CUBE__)
+#ifdef ACLSIM_OF_CUBES
 #define ACLSIM_CORE_SPACE of_cube
 #define ACLSIM_TELL_CORE() aclsimNextIsCube()
 #else
@@ -78,12 +86,39 @@ class BoundKernel {
   }
   template <size_t... I>
   void Call([[maybe_unused]] void* const* pointers, std::index_sequence<I...>) const {
-    kernel_(Argument<I>(pointers)...);
+    OfThisHalf()(Argument<I>(pointers)...);
+  }
+  // A function has another address in the AICs' half.
+  Kernel OfThisHalf() const {
+#if defined(ACLSIM_HALVES) && defined(ACLSIM_OF_CUBES)
+    if constexpr (std::is_pointer_v<Kernel>) {
+      return reinterpret_cast<Kernel>(
+          const_cast<void*>(aclsimCubeHalf(reinterpret_cast<const void*>(kernel_))));
+    }
+#endif
+    return kernel_;
   }
 
   Kernel kernel_;
   std::tuple<Args...> args_;
 };
+
+#ifdef ACLSIM_CALLS_HALVES
+// How the AICs' half calls each kernel that is launched here: ascc writes it when it has that half.
+struct CubeHalf {
+  const char* type;  // std::type_info::name of the BoundKernel; null: the end
+  aclsimKernelBody run;
+};
+extern "C" const CubeHalf ACLSIM_HALVES[];
+inline aclsimKernelBody FindCubeHalf(const char* type) {
+  for (const CubeHalf* half = ACLSIM_HALVES; half->type != nullptr; ++half) {
+    if (std::strcmp(half->type, type) == 0) {
+      return half->run;
+    }
+  }
+  return nullptr;
+}
+#endif
 
 // Launches kernel(args...) on a stream of the current device. Like every launch it is asynchronous; 0, or the aclError that
 // refuses it.
@@ -107,6 +142,13 @@ int32_t RunHere(const char* name, uint32_t blockDim, uint64_t tilingKey, const c
   Bound bound(kernel, args...);
   const auto pointers = bound.Pointers();
   ACLSIM_TELL_CORE();
+#ifdef ACLSIM_CALLS_HALVES
+  bool hasHalf = true;
+  if constexpr (std::is_pointer_v<Kernel>) {
+    hasHalf = aclsimCubeHalf(bound.Entry()) != nullptr;
+  }
+  aclsimNextCores(0, 0, hasHalf ? FindCubeHalf(typeid(Bound).name()) : nullptr);
+#endif
   return aclsimRunBody(name, bound.Entry(), &Bound::Run, &bound, blockDim, tilingKey,
                        pointers.data(), pointers.size(), argNames);
 }

@@ -97,6 +97,7 @@ struct Command {
   bool frontEnd = false;
   bool deviceCode = false;
   bool cubeHalf = false;
+  std::string calls;  // with it: the name of the table of calls into the half
   std::string
       assembly;  // with it: what the host's compiler has made of the source for that, see device_code.h
   std::string entry;  // with it: the kernel function that the operator's definition asks for
@@ -176,7 +177,7 @@ class Parser {
   bool TakesOwn(const std::string& word) {
     if (Takes(word, "--npu-arch", &command_.arch) || Takes(word, "--entry", &command_.entry) ||
         Takes(word, "--host-compiler", &command_.compiler) ||
-        Takes(word, "--assembly", &command_.assembly)) {
+        Takes(word, "--assembly", &command_.assembly) || Takes(word, "--calls", &command_.calls)) {
       return true;
     }
     if (Takes(word, "--run-mode", &command_.runMode)) {
@@ -342,8 +343,7 @@ class Driver {
       return FrontEnd();
     }
     if (command_.cubeHalf) {
-      Words calls;
-      return CubeHalf(command_.linking, command_.output, &calls);
+      return CubeHalf();
     }
     Words objects;
     for (const std::string& source : command_.sources) {
@@ -501,6 +501,17 @@ class Driver {
     return "aclsimCubeHalves" + std::to_string(std::hash<std::string>()(key));
   }
 
+  // What --cube-half asks for, with the table of how the other half's launches call it where --calls names one.
+  int CubeHalf() {
+    Words calls;
+    if (command_.calls.empty()) {
+      return CubeHalf(command_.linking, command_.output, &calls);
+    }
+    const std::string half = temporary_.File("cube_half.o");
+    const int status = CubeHalf(command_.linking, half, &calls);
+    return status != 0 ? status : Join({half}, command_.calls, calls, command_.output);
+  }
+
   // One object of both halves, with the table of how the vector half's launches call the other one.
   int JoinHalves(const std::string& table, const std::string& vectors, const std::string& output) {
     const std::string cubes = temporary_.File("cube_half.o");
@@ -508,6 +519,11 @@ class Driver {
     if (const int status = CubeHalf({temporary_.File("cubes.o")}, cubes, &calls); status != 0) {
       return status;
     }
+    return Join({vectors, cubes}, table, calls, output);
+  }
+
+  int Join(const Words& halves, const std::string& table, const Words& calls,
+           const std::string& output) {
     std::string text = "typedef void (*Call)(void*, void* const*);\n";
     std::string rows;
     for (size_t i = 0; i < calls.size(); ++i) {
@@ -530,7 +546,9 @@ class Driver {
     }
     words = Compiler();
     const std::string both = temporary_.File("both.o");
-    words.insert(words.end(), {"-r", "-nostdlib", vectors, cubes, object, "-o", both});
+    words.insert(words.end(), {"-r", "-nostdlib"});
+    words.insert(words.end(), halves.begin(), halves.end());
+    words.insert(words.end(), {object, "-o", both});
     if (const int status = Execute(words); status != 0) {
       return status;
     }

@@ -15,7 +15,11 @@ namespace {
 class Library {
  public:
   explicit Library(const Dl_info& info)
-      : base_(info.dli_fbase), handle_(dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD)) {}
+      : base_(info.dli_fbase), handle_(dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD)) {
+    if (handle_ == nullptr) {
+      handle_ = dlopen(nullptr, RTLD_LAZY);  // the program itself, which has no name there
+    }
+  }
   ~Library() {
     if (handle_ != nullptr) {
       dlclose(handle_);
@@ -53,10 +57,10 @@ CoreGroup GroupOfKey(const uint64_t* types, uint64_t key, CoreGroup otherwise) {
 
 }  // namespace
 
-bool FindHalves(KernelLaunch* launch, std::string* why) {
+void FindCores(KernelLaunch* launch) {
   Dl_info info = {};
   if (dladdr(launch->entry, &info) == 0 || info.dli_fname == nullptr) {
-    return true;
+    return;
   }
   const Library library(info);
   if (library.Own("aclsimCubeCode") != nullptr) {
@@ -64,11 +68,16 @@ bool FindHalves(KernelLaunch* launch, std::string* why) {
   }
   launch->matrix = library.Own("aclsimMatrixCode") != nullptr;
   const auto* const types = static_cast<const uint64_t*>(library.Own("aclsimKernelTypes"));
-  if (types == nullptr) {
-    return true;
+  if (types != nullptr) {
+    launch->group = GroupOfKey(types, launch->tilingKey, launch->group);
   }
-  launch->group = GroupOfKey(types, launch->tilingKey, launch->group);
-  if (launch->group.cubes == 0) {
+}
+
+bool FindHalves(KernelLaunch* launch, std::string* why) {
+  Dl_info info = {};
+  FindCores(launch);
+  if (launch->group.cubes == 0 || dladdr(launch->entry, &info) == 0 ||
+      Library(info).Own("aclsimKernelTypes") == nullptr) {
     return true;
   }
   launch->cubeEntry = CubeHalfOf(launch->entry);

@@ -85,8 +85,9 @@ struct KernelLaunch {
   std::string NamesOf(const std::vector<uint32_t>& cores) const;
 };
 
-// Finds out of the library that holds a kernel's entry which cores the kernel runs on, and where its AICs' half is. False with the
-// reason in *why.
+// Finds out of the library that holds a kernel's entry which cores the kernel runs on.
+void FindCores(KernelLaunch* launch);
+// The same, and where its AICs' half is. False with the reason in *why.
 bool FindHalves(KernelLaunch* launch, std::string* why);
 // The function's place in the AICs' half of its library; null if it has none.
 const void* CubeHalfOf(const void* function);

@@ -256,11 +256,6 @@ int32_t Enqueue(const Api& api, KernelLaunch launch, const std::vector<Argument>
       uses, name);
 }
 
-// The cores of this thread's next launch, where its code says so.
-struct NextCores {
-  CoreGroup group;
-  aclsimKernelBody cubeBody = nullptr;
-};
 thread_local std::optional<NextCores> nextCores;
 
 int32_t LaunchKernel(const Api& api, const char* name, const void* entry, uint32_t blockDim,
@@ -302,7 +297,7 @@ int32_t RefuseGone(const Api& api, const char* name, size_t index, const void* p
 int32_t LaunchBody(const Api& api, const char* name, const void* entry, aclsimKernelBody body,
                    const std::shared_ptr<void>& context, uint32_t blockDim, uint64_t tilingKey,
                    void* const* args, size_t argCount, void* stream) {
-  const std::optional<NextCores> told = std::exchange(nextCores, std::nullopt);
+  const std::optional<NextCores> told = TakeNextCores();
   ACLSIM_RETURN_IF_ERROR(CheckCall(api, name, entry, blockDim, args, argCount));
   ACLSIM_RETURN_IF_ERROR(api.NotNull(reinterpret_cast<const void*>(body), "body"));
   KernelLaunch launch;
@@ -354,7 +349,7 @@ int32_t LaunchBody(const Api& api, const char* name, const void* entry, aclsimKe
 
 }  // namespace
 
-bool TakeNextIsCube() { return std::exchange(nextCores, std::nullopt).has_value(); }
+std::optional<NextCores> TakeNextCores() { return std::exchange(nextCores, std::nullopt); }
 
 }  // namespace aclsim
 
@@ -370,6 +365,8 @@ void aclsimNextIsCube() { aclsim::nextCores = {{1, 0}, nullptr}; }
 void aclsimNextCores(uint32_t cubes, uint32_t vectors, aclsimKernelBody cubeBody) {
   aclsim::nextCores = {{cubes, vectors}, cubeBody};
 }
+
+const void* aclsimCubeHalf(const void* function) { return aclsim::CubeHalfOf(function); }
 
 int32_t aclsimExpectOutput(const void* output, uint64_t bytes, uint32_t elementBytes,
                            const char* name) {

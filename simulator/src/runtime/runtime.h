@@ -7,9 +7,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "aclsim/aclsim.h"
 #include "launch/launch.h"
 
 namespace aclsim {
@@ -56,8 +58,12 @@ int32_t EnqueueTask(void* stream, std::function<TaskResult()> task,
 LaunchResult LaunchCounted(const KernelLaunch& launch) noexcept;
 // Kernels of split chips get it as an argument, which says where the hardware has its flags between cores. No memory is there.
 inline constexpr uint64_t kHardwareSyncAddress = 0xFF5C0000000ull;
-// Tells whether aclsimNextIsCube was called since the last launch of this thread.
-bool TakeNextIsCube();
+// What aclsimNextIsCube or aclsimNextCores has said since the last launch of this thread.
+struct NextCores {
+  CoreGroup group;
+  aclsimKernelBody cubeBody = nullptr;
+};
+std::optional<NextCores> TakeNextCores();
 
 // Sets the calling thread's message for aclGetRecentErrMsg (several calls add up until it is read,
 // newest first).

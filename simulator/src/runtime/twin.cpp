@@ -248,16 +248,30 @@ int32_t aclsimRunBody(const char* name, const void* entry, aclsimKernelBody body
     aclsim::KernelLaunch launch;
     launch.opType = name;
     launch.entry = entry;
-    launch.body = [=](const std::vector<uint8_t*>& pointers) {
-      const std::vector<void*> own(pointers.begin(), pointers.end());
-      body(context, own.data());
+    const auto calling = [context](aclsimKernelBody called) {
+      return [=](const std::vector<uint8_t*>& pointers) {
+        const std::vector<void*> own(pointers.begin(), pointers.end());
+        called(context, own.data());
+      };
     };
+    launch.body = calling(body);
     launch.tilingKey = tilingKey;
-    std::string why;
-    if (aclsim::TakeNextIsCube()) {
-      launch.group = {1, 0};
-    } else if (!aclsim::FindHalves(&launch, &why)) {
-      return api.Fail(ACL_ERROR_INVALID_PARAM, "%s", why.c_str());
+    const std::optional<aclsim::NextCores> told = aclsim::TakeNextCores();
+    if (told && told->group.cubes > 0) {
+      launch.group = told->group;
+    } else {
+      aclsim::FindCores(&launch);
+      const bool onCubes = told && launch.group.cubes > 0;
+      if (onCubes && told->cubeBody == nullptr) {
+        return api.Fail(
+            ACL_ERROR_INVALID_PARAM,
+            "kernel %s runs on AICs, and its half for them is not in the program. Next: "
+            "give ICPU_RUN_KF the kernel, or a lambda that calls it",
+            name);
+      }
+      if (onCubes) {
+        (launch.Mixed() ? launch.cubeBody : launch.body) = calling(told->cubeBody);
+      }
     }
     launch.twin = true;
     launch.blockDim = blockDim;

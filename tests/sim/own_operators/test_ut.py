@@ -103,6 +103,20 @@ def test_verdict(planted: Planted, test: str, ok: bool, match: str, kinds: tuple
     assert (result["ok"], result["match"], tuple(result["kinds"])) == (ok, match, kinds), result
 
 
+def test_both_kinds_of_cores(cache: Path) -> None:
+    """The program has the kernel twice: the AIC works for what the AIVs call, by whichever name.
+
+    A workspace without room is found where an AIV asks.
+    """
+    done = ut(cache, MATH / "matmul_leaky_relu")
+    assert done.returncode == 0, done.stdout + done.stderr
+    for name in ("function", "lambda"):
+        assert f"ok     MatmulLeakyReluTest.{name}: passed, compared in C++" in done.stdout
+    done = ut(cache, MATH / "matmul_leaky_relu", "-D", "ROOM=1024")
+    assert done.returncode == 1
+    assert "[matmul-use] in matmul_leaky_relu, AIV 0 of 2 AI cores" in done.stdout
+
+
 def test_scripts_that_could_not_be_copied(planted: Planted) -> None:
     """Nobody looked at the results, and the reason is the shell's own."""
     result = planted["Copied.FromNowhere"]
