@@ -209,8 +209,8 @@ def remarks(outcomes: Sequence[Outcome]) -> list[str]:
     found = []
     if zeros := sum(report.vacuous for _, report in reports):
         found.append(
-            f"{zeros} cases have a golden of zeros or no elements: they only check that nothing else"
-            " is written"
+            f"{zeros} cases have a golden of zeros or no elements: they only check that nothing"
+            " else is written"
             if zeros > 1
             else "1 case has a golden of zeros or no elements: it only checks that nothing else is"
             " written"

@@ -35,8 +35,12 @@ class MatmulImpl {
   using Sum = detail::mm::SumOf<SrcA>;
 
   static constexpr bool kOfInt8 = std::is_same_v<SrcA, int8_t>;
-  static constexpr bool kOfFloats =
-      std::is_same_v<SrcA, half> || std::is_same_v<SrcA, bfloat16_t> || std::is_same_v<SrcA, float>;
+  static constexpr bool kOfFp8 =
+      detail::mm::kOn950 && (std::is_same_v<SrcA, fp8_e4m3fn_t> ||
+                             std::is_same_v<SrcA, fp8_e5m2_t> || std::is_same_v<SrcA, hifloat8_t>);
+  static constexpr bool kOfFloats = std::is_same_v<SrcA, half> ||
+                                    std::is_same_v<SrcA, bfloat16_t> ||
+                                    std::is_same_v<SrcA, float> || kOfFp8;
   static constexpr bool kTo8 = std::is_same_v<Dst, int8_t> || std::is_same_v<Dst, uint8_t>;
   static constexpr bool kQuantises = kTo8 || (kOfInt8 && std::is_same_v<Dst, half>);
   static constexpr bool kOwnCo1 = C::pos == TPosition::CO1;  // the kernel has the tile in L0C
@@ -48,8 +52,9 @@ class MatmulImpl {
 
   static_assert(std::is_same_v<SrcA, SrcB>, "Matmul: A and B have one type");
   static_assert(kOfInt8 || kOfFloats,
-                "Matmul: A and B are half, bfloat16_t, float or int8_t; int4b_t is not simulated "
-                "yet; docs/simulator.md says what is");
+                "Matmul: A and B are half, bfloat16_t, float or int8_t, on 950 fp8_e4m3fn_t, "
+                "fp8_e5m2_t or hifloat8_t too; int4b_t and MX types are not simulated yet; "
+                "docs/simulator.md says what is");
   static_assert(kOfInt8 ? std::is_same_v<Dst, int32_t> || std::is_same_v<Dst, half> || kTo8
                         : std::is_same_v<Dst, float> || std::is_same_v<Dst, half> ||
                               std::is_same_v<Dst, bfloat16_t> || kTo8,
@@ -488,7 +493,7 @@ class MatmulImpl {
     room_.l0b = UpTo(rowsN * tileK * uint32_t{sizeof(SrcB)}, kFractalBytes);
     CheckFits("L0A", "baseM x baseK x dbL0A", room_.l0a * Word(tiling_.dbL0A), kL0Bytes);
     CheckFits("L0B", "baseN x baseK x dbL0B", room_.l0b * Word(tiling_.dbL0B), kL0Bytes);
-    room_.ofTile = baseM * rowsN * kSumBytes;
+    room_.ofTile = (kOn950 ? rowsM : baseM) * rowsN * kSumBytes;
     room_.l0c = kOwnCo1 ? 0 : room_.ofTile * Word(tiling_.dbL0C);
     CheckFits("L0C", "baseM x baseN x 4 bytes x dbL0C", room_.ofTile * Word(tiling_.dbL0C),
               kL0cBytes);
@@ -864,6 +869,15 @@ class MatmulImpl {
       }
     }
   }
+  // 950: turned bytes of A come in pairs of fractals along M.
+  bool TurnsPairsOfA() const {
+    return detail::mm::kOn950 && sizeof(SrcA) == 1 && A::format != CubeFormat::VECTOR &&
+           !a_.OuterIsRow();
+  }
+  // Rows of the tile in L0C.
+  uint32_t TileHeight() const {
+    return detail::mm::UpTo(rows_, (TurnsPairsOfA() ? 2 : 1) * detail::mm::kRows);
+  }
   void Multiply(const LocalTensor<Sum>& to, const LocalTensor<SrcA>& a2,
                 const LocalTensor<SrcB>& b2, uint32_t k, bool isFirst,
                 const LocalTensor<Sum>* table) {
@@ -871,11 +885,13 @@ class MatmulImpl {
     constexpr uint32_t kOrdered = 10;  // fractals of C from which on the unit orders Mmads itself
     MmadParams p;
     // A single row is a vector, which lies in L0A in another way: with two, nobody looks at the second one.
-    p.m = A::format != CubeFormat::VECTOR && rows_ == 1 ? 2 : rows_;
+    p.m = A::format == CubeFormat::VECTOR ? rows_
+          : TurnsPairsOfA()               ? TileHeight()
+                                          : std::max(rows_, 2u);
     p.n = b_.OuterIsRow() ? columns_ : UpTo(columns_, sizeof(SrcB) == 1 ? kSide<SrcB> : 1);
     p.k = k;
     // Squares of 16 words bring two columns of fractals.
-    p.kDirectionAlign = sizeof(SrcA) == 4 && !a_.OuterIsRow();
+    p.kDirectionAlign = !kOn950 && sizeof(SrcA) == 4 && !a_.OuterIsRow();
     p.cmatrixInitVal = isFirst && table == nullptr;
     if (table != nullptr) {
       Mmad(to, a2, b2, *table, p);
@@ -892,13 +908,14 @@ class MatmulImpl {
     using namespace detail::mm;
     const LocalTensor<Sum> table = memory.template Table<Sum>();
     if constexpr (std::is_same_v<BiasT, Sum> || std::is_same_v<BiasT, half>) {
-      constexpr uint32_t kUnit = 64;
+      constexpr uint32_t kUnit = 64, kWord = kOn950 ? 32 : kUnit;
       const uint32_t slot = memory.bias1.Take(1);
       const LocalTensor<BiasT> l1 = memory.template L1<BiasT>(room_.atBias);
       DataCopy(l1, bias_[biasAt_ + column_], Nd2NzParams(1, 1, columns_, 0, columns_, 1, 1, 0));
       memory.bias1.Filled(slot);
       memory.table.Take(1);
-      const auto units = static_cast<uint16_t>(PartsOf(columns_ * uint32_t{sizeof(BiasT)}, kUnit));
+      const auto units =
+          static_cast<uint16_t>(UpTo(columns_ * uint32_t{sizeof(BiasT)}, kUnit) / kWord);
       DataCopy(table, l1, DataCopyParams(1, units, 0, 0));
       memory.bias1.Free(slot);
       memory.table.Filled(0);
@@ -938,7 +955,7 @@ class MatmulImpl {
     FixpipeParamsV220 p;
     p.nSize = columns_;
     p.mSize = rows_;
-    p.srcStride = UpTo(rows_, kRows);
+    p.srcStride = TileHeight();
     p.quantPre = ModeOf(quant_ == Quant::kVector || quant_ == Quant::kVectorInL1);
     p.deqScalar = quantScalar_;
     p.reluEn = config.enableRelu;

@@ -12,8 +12,9 @@ namespace AscendC::detail::mm {
 
 constexpr uint32_t kRows = 16;  // of a fractal
 constexpr uint32_t kFractalBytes = 512;
-constexpr uint32_t kL1Bytes = 512 * 1024, kL0Bytes = 64 * 1024, kL0cBytes = 128 * 1024,
-                   kTableBytes = 1024;
+constexpr bool kOn950 = kArch == 3510;
+constexpr uint32_t kL1Bytes = 512 * 1024, kL0Bytes = 64 * 1024,
+                   kL0cBytes = (kOn950 ? 256 : 128) * 1024, kTableBytes = kOn950 ? 4096 : 1024;
 constexpr uint32_t kSumBytes = 4;   // an element of L0C, and of the bias table
 constexpr uint32_t kMostSlots = 2;  // of a memory that is filled while the other half is read
 
@@ -146,10 +147,10 @@ class Memory : public PipeParts {
 
   template <typename T>
   LocalTensor<T> L1(uint32_t offset) {
-    static_assert(sizeof(T) == 0 || detail::kArch == 2201,
-                  "Matmul is simulated for architecture 2201 (Atlas A2 and A3) only: other "
-                  "matrix units have other ways into L0 and out of L0C, and kernels by their basic "
-                  "API; docs/simulator.md says what is simulated");
+    static_assert(sizeof(T) == 0 || detail::kArch == 2201 || kOn950,
+                  "matrix units: Matmul is simulated for architectures 2201 and 3510 (Atlas A2 and "
+                  "A3, 950) only: 310P and 910 have other ways into L0 and out of L0C, and kernels "
+                  "by their basic API; docs/simulator.md says what is simulated");
     return l1_.Get<uint8_t>()[offset].template ReinterpretCast<T>();
   }
   template <typename T>

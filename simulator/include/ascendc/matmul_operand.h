@@ -144,6 +144,10 @@ class Operand {
     if constexpr (Type::format == CubeFormat::VECTOR) {
       LoadData(to, block.tensor[k0],
                LoadData2DParams(0, PartsOf(k, kFractalElements), 1, 0, 0, false, 0));
+    } else if constexpr (kOn950) {
+      const bool isRow = OuterIsRow();
+      Columns(to, block, isRow ? outer0 : k0, isRow ? outer : k, isRow ? k0 : outer0,
+              isRow ? k : outer, !isRow);
     } else if (OuterIsRow()) {
       if constexpr (isLeft) {
         Window(to, block, outer0, UpTo(outer, kRows), k0, UpTo(k, kC0<T>), false);
@@ -175,6 +179,16 @@ class Operand {
     p.mStartPt = row0;
     p.enTranspose = transposed;
     LoadData(to, block.tensor, p);
+  }
+  // 950: L0A and L0B have columns of fractals as L1 has them, turned where the rows are those of K. Turning moves whole squares.
+  static void Columns(const LocalTensor<T>& to, const Block<T>& block, uint32_t row0, uint32_t rows,
+                      uint32_t column0, uint32_t columns, bool turned) {
+    const uint32_t inRows = UpTo(rows, turned ? kSide<T> : kRows) / kRows;
+    const uint32_t inColumns = UpTo(columns, turned ? std::max(kC0<T>, kRows) : kC0<T>) / kC0<T>;
+    const uint32_t stride = turned ? inColumns * kC0<T> / kRows : inRows;
+    LoadData(to, block.tensor,
+             LoadData2DParamsV2(row0 / kRows, column0 / kC0<T>, inRows, inColumns,
+                                static_cast<int32_t>(block.height / kRows), stride, turned, 0));
   }
   // B as N x K: its fractals lie in L1 as L0B wants them.
   static void Fractals(const LocalTensor<T>& to, const Block<T>& block, uint32_t n0, uint32_t n,

@@ -24,7 +24,9 @@ template <typename A, typename B, typename C, typename Bias = C, const auto& con
           template <const auto&, typename...> class Policy = Impl::Detail::MatmulPolicy>
 class Matmul {
   static_assert(detail::kAbsent<A, B, C, Bias, CallBack>,
-                "Matmul is simulated on Atlas A2 and A3; docs/simulator.md says what is");
+                "matrix units: Matmul that vector cores call is simulated on Atlas A2 and A3, and "
+                "Matmul of cube cores alone (ASCENDC_CUBE_ONLY) there and on Ascend 950; "
+                "docs/simulator.md says what is");
 };
 #endif
 

@@ -236,6 +236,10 @@ PRODUCT(half_to_split, ND, ND, NZ, half, float, float, kSplitChannels)
 PRODUCT(half_aligned, ND, ND, ND_ALIGN, half, half, float, CFG_NORM)
 PRODUCT(half_relu, ND, ND, ND, half, float, float, kRelu)
 PRODUCT(half_long, ND, ND, ND, half, float, float, kLongRows)
+#if __NPU_ARCH__ == 3510
+PRODUCT(e4m3_float, ND, ND, ND, fp8_e4m3fn_t, float, float, CFG_NORM)
+PRODUCT(e5m2_half, ND, ND, ND, fp8_e5m2_t, half, float, CFG_NORM)
+#endif
 PRODUCT(half_no_end, ND, ND, ND, half, float, float, kWithoutEnd)
 
 // A row vector, which the unit takes as it lies.

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Matmul of the high-level API on cube cores of Ascend 950: the kernels of matmul.cpp, by the ways
+into L0 of that unit, against NumPy in float64.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from instructions.bench import KernelError, Runtime, compile_kernel
+from instructions.test_cube_950 import CUBE, SOC
+from instructions.test_matmul import SHAPES, TILES, TILINGS, TYPES, Product, compiler_says
+
+TRANSPOSES = [(False, False), (True, False), (False, True), (True, True)]
+OF_950: dict[str, tuple[Any, Any, Any]] = {
+    **TYPES,
+    "e4m3_float": (ml_dtypes.float8_e4m3fn, np.float32, np.float32),
+    "e5m2_half": (ml_dtypes.float8_e5m2, np.float16, np.float32),
+}
+
+
+@pytest.fixture(scope="module")
+def library(toolkit: Path, tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
+    """The kernels of matmul.cpp, for the other unit."""
+    folder = tmp_path_factory.mktemp("matmul_950")
+    path = compile_kernel(toolkit, folder, "matmul", "-O1", "-g", CUBE, soc="ascend950")
+    return ctypes.CDLL(str(path))
+
+
+@pytest.fixture(autouse=True)
+def on_950(runtime: Runtime) -> Iterator[None]:
+    """The SoC of this file."""
+    with runtime.options(soc=SOC):
+        yield
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize(("trans_a", "trans_b"), TRANSPOSES)
+@pytest.mark.parametrize("kernel", OF_950)
+def test_types_and_transposes(
+    runtime: Runtime,
+    library: ctypes.CDLL,
+    kernel: str,
+    trans_a: bool,
+    trans_b: bool,
+    shape: tuple[int, int, int],
+) -> None:
+    """Tails of M, N and K, with a bias on every other shape."""
+    src, out, bias = OF_950[kernel]
+    with_bias = bias if SHAPES.index(shape) % 2 else None
+    product = Product(kernel, *shape, src, out, trans_a=trans_a, trans_b=trans_b, bias=with_bias)
+    product.check(product.run(runtime, library))
+
+
+@pytest.mark.parametrize("chaos", ["0", "1", "2", "3"])
+@pytest.mark.parametrize("given", TILINGS, ids=str)
+@pytest.mark.parametrize("kernel", ["half_float", "int8_int32"])
+def test_any_valid_tiling_in_any_order_of_pipes(
+    runtime: Runtime, library: ctypes.CDLL, kernel: str, given: dict[str, Any], chaos: str
+) -> None:
+    src, out, bias = TYPES[kernel]
+    product = Product(kernel, 90, 110, 300, src, out, bias=bias, trans_a=True, **given)
+    with runtime.options(chaos=chaos):
+        product.check(product.run(runtime, library))
+
+
+def test_tile_of_all_of_l0c(runtime: Runtime, library: ctypes.CDLL) -> None:
+    """256 KiB, and the table has a bias for 1024 columns."""
+    product = Product("half_float", 70, 1000, 60, base=(64, 1008, 16), bias=np.float32)
+    product.check(product.run(runtime, library))
+
+
+@pytest.mark.parametrize("trans", [False, True])
+@pytest.mark.parametrize("kernel", ["half_nz", "float_nz", "int8_nz"])
+def test_matrices_in_fractals(
+    runtime: Runtime, library: ctypes.CDLL, kernel: str, trans: bool
+) -> None:
+    src, out = {"half_nz": (np.float16, np.float32), "float_nz": (np.float32, np.float32)}.get(
+        kernel, (np.int8, np.int32)
+    )
+    product = Product(
+        kernel, 60, 100, 130, src, out, trans_a=trans, trans_b=not trans, nz=True, way=TILES
+    )
+    product.check(product.run(runtime, library))
+
+
+@pytest.mark.plants_faults
+def test_tiling_that_does_not_fit(runtime: Runtime, library: ctypes.CDLL) -> None:
+    product = Product("half_float", 300, 300, 64, base=(272, 256, 32))
+    with pytest.raises(KernelError, match=r"L0C: baseM x .* are 278528 bytes of 262144"):
+        product.run(runtime, library)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            ["-D__NPU_ARCH__=3510", "-D__CCE_AICORE__=310"],
+            "matrix units: Matmul that vector cores call is simulated on Atlas A2 and A3",
+        ),
+        (
+            ["-D__NPU_ARCH__=2002", "-D__CCE_AICORE__=200", "-DASCENDC_CUBE_ONLY"],
+            "matrix units: Matmul is simulated for architectures 2201 and 3510",
+        ),
+        (
+            ["-D__NPU_ARCH__=2002", "-D__CCE_AICORE__=200"],
+            "matrix units: Matmul that vector cores call is simulated on Atlas A2 and A3",
+        ),
+    ],
+)
+def test_what_other_units_refuse(toolkit: Path, words: list[str], said: str) -> None:
+    """The class that is missing, by name."""
+    text = (
+        '#include "lib/matmul_intf.h"\n#include "kernel_operator.h"\nusing namespace AscendC;\n'
+        "using Gm = MatmulType<TPosition::GM, CubeFormat::ND, half>;\n"
+        'extern "C" __global__ __aicore__ void k(GM_ADDR c, GM_ADDR tiling) {\n'
+        "  TPipe pipe;\n  Matmul<Gm, Gm, Gm> object;\n  GlobalTensor<half> to;\n"
+        "  object.Init(reinterpret_cast<TCubeTiling*>(tiling), &pipe);\n"
+        "  object.IterateAll(to);\n}\n"
+    )
+    assert said in compiler_says(toolkit, text, *words)
