@@ -83,6 +83,30 @@ extern "C" __global__ void past_ub(GM_ADDR, GM_ADDR y) {
   DataCopy(Global<float>(y), a, 256);
 }
 
+// The first of each eight of x becomes all eight, in place, as kernels of norms spread a row's scale. Then the blocks of each 256 bytes
+// change places, in place too.
+extern "C" __global__ void gathered_in_place(GM_ADDR x, GM_ADDR y) {
+  Scratch s;
+  TBuf<> list;
+  s.pipe.InitBuffer(list, 1024);
+  LocalTensor<float> a = s.buffer.Get<float>();
+  LocalTensor<uint32_t> heads = list.Get<uint32_t>();
+  DataCopy(a, Global<float>(x), 128);
+  for (uint32_t i = 0; i < 16; ++i) {
+    Duplicate(heads[i * 8], i * 32, 8);
+  }
+  PipeBarrier<PIPE_ALL>();
+  Gather(a, a, heads, 0, 128);
+  PipeBarrier<PIPE_ALL>();
+  for (uint32_t i = 0; i < 16; ++i) {
+    heads.SetValue(i, (i / 8 * 8 + 7 - i % 8) * 32);
+  }
+  PipeBarrier<PIPE_ALL>();
+  Gatherb(a.ReinterpretCast<uint32_t>(), a.ReinterpretCast<uint32_t>(), heads, 2, {1, 8});
+  PipeBarrier<PIPE_ALL>();
+  DataCopy(Global<float>(y), a, 128);
+}
+
 extern "C" __global__ void scalars(GM_ADDR x, GM_ADDR y) {
   Scratch s;
   LocalTensor<float> a = s.buffer.Get<float>();

@@ -157,6 +157,19 @@ def test_lanes_past_ub_are_cut(run: Run, library: ctypes.CDLL, mode: str) -> Non
     assert [one["goesOn"] for one in found] == ["the first 256 of 400 lanes were done"]
 
 
+@pytest.mark.parametrize("mode", ["checked", "fast"])
+def test_a_repeat_is_gathered_before_it_is_written(
+    run: Run, library: ctypes.CDLL, mode: str
+) -> None:
+    """Gathers in place are faults, and still spread or exchange what was there before."""
+    code, y, found = run(library.gathered_in_place, size=128, mode=mode)
+    assert code == _FAULT
+    heads = X[:128:8].reshape(2, 8)[:, ::-1]
+    assert y.tolist() == np.repeat(heads, 8).tolist()
+    assert {one["kind"] for one in found} == {"overlap"}
+    assert {one["goesOn"] for one in found} == {"done, and each repeat reads before it writes"}
+
+
 def test_scalars_outside(run: Run, library: ctypes.CDLL) -> None:
     """Those of UB are there; those of GM are read as 0, and not written."""
     code, y, found = run(library.scalars, size=256)
