@@ -146,14 +146,18 @@ function(_ascendc_launches source include wrapper)
   execute_process(COMMAND "${CMAKE_CXX_COMPILER}" -std=c++17 -E -P -x c++ -DACLSIM_TPL_LIST -D__NPU_ARCH__=${_ascendc_NPU_ARCH}
                           -D__CCE_AICORE__=${_ascendc_CCE_AICORE} "-I${_ascendc_toolkit}/include" ${ARGN} "${source}"
                   OUTPUT_VARIABLE text ERROR_VARIABLE errors RESULT_VARIABLE failed)
+  set(functions)
   if(failed)
-    message(FATAL_ERROR "ascendc_library: ${source} does not get through the preprocessor:\n${errors}")
+    # Other sources build; this one says the same again when it is compiled, or the next step where the cause is gone by then.
+    message(WARNING "ascendc_library: ${source} does not get through the preprocessor, so its kernels have no launches and its "
+                    "target will not build:\n${errors}")
+    set(text)
+    set(functions "#error \"this file did not get through the preprocessor when CMake ran. Next: run cmake again\"")
   endif()
   # These are words of CMake's lists.
   string(REGEX REPLACE "[][;\n\r]" " " text "${text}")
   set(word "[A-Za-z_][A-Za-z_0-9]*")
   string(REGEX MATCHALL "(template *<[^{}]*> *)?(extern +\"C\" *)?__global__[^(){}]*\\([^(){}]*\\) *{" found "${text}")
-  set(functions)
   foreach(head IN LISTS found)
     if(head MATCHES "^template" OR NOT head MATCHES "(${word}) *\\(([^(){}]*)\\) *{$")
       continue()

@@ -80,3 +80,28 @@ def test_parameters_with_the_names_of_the_launch(toolkit: Path, tmp_path: Path) 
     assert (
         "uint32_t _numBlocks, aclrtStream _stream, void* y, uint32_t blockDim" in header.read_text()
     )
+
+
+def test_one_unreadable_source_blocks_no_other_library(toolkit: Path, tmp_path: Path) -> None:
+    """A header that is not there is said when CMake runs, and stops its own target alone."""
+    shutil.copytree(PROJECT, tmp_path / "project")
+    lists = tmp_path / "project" / "CMakeLists.txt"
+    other = tmp_path / "project" / "other.cpp"
+    other.write_text('#include "kernel_operator.h"\n#include "not_there.h"\n')
+    with lists.open("a") as file:
+        file.write("ascendc_library(others STATIC other.cpp)\n")
+    folder = tmp_path / "build"
+    made = cmake("-S", tmp_path / "project", "-B", folder, ASCEND_HOME_PATH=str(toolkit))
+    assert made.returncode == 0, made.stdout + made.stderr
+    said = " ".join(made.stderr.split())
+    assert "other.cpp does not get through the preprocessor" in said and "not_there.h" in said
+    alone = cmake("--build", folder, "--target", "launches")
+    assert alone.returncode == 0, alone.stdout + alone.stderr
+    built = cmake("--build", folder, "--target", "others")
+    assert built.returncode != 0 and "not_there.h" in built.stdout + built.stderr
+    # The kernels of a file that can be read by now have no launches yet.
+    other.with_name("not_there.h").touch()
+    again = cmake("--build", folder, "--target", "others")
+    assert again.returncode != 0 and "Next: run cmake again" in again.stdout + again.stderr
+    assert cmake("-S", tmp_path / "project", "-B", folder).returncode == 0
+    assert cmake("--build", folder, "--target", "others").returncode == 0
