@@ -20,11 +20,11 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import defusedxml.ElementTree  # type: ignore[import-untyped]
+from pytest_outcomes import Outcomes, outcomes
 
 from aclgrad.common import page_sections, temporary
 
@@ -152,8 +152,23 @@ def built(checkout: Path, operator: str) -> str:
     return str(Path(found[1], "op_api", "lib", "libcust_opapi.so"))
 
 
-def run(checkout: Path, operator: str, findings: str, work: Path) -> tuple[int, dict[str, str]]:
-    """Run the tests of one operator; return their number and the reason of each failure."""
+def table(all_outcomes: Mapping[str, Outcomes]) -> str:
+    """Tests by operator, and what the failed ones say."""
+    lines = ["| operator | tests | passed | share |", "|---|---|---|---|"]
+    reasons: collections.Counter[tuple[str, str]] = collections.Counter()
+    for operator, (ran, failed) in all_outcomes.items():
+        passed = len(ran) - len(failed)
+        lines.append(f"| {operator} | {len(ran)} | {passed} | {passed / max(len(ran), 1):.1%} |")
+        reasons.update((operator, reason) for reason in failed.values())
+    if reasons:
+        lines += ["", "| reason of a failure | operator | tests |", "|---|---|---|"]
+    for (operator, reason), tests in reasons.most_common():
+        lines.append(f"| {page_sections.cell(reason)} | {operator} | {tests} |")
+    return "\n".join(lines)
+
+
+def run(checkout: Path, operator: str, findings: str, work: Path) -> Outcomes:
+    """Run the tests of one operator."""
     stub = work / "vllm_ascend"
     stub.mkdir(exist_ok=True)
     # The tests import this function; the operators are there without it.
@@ -170,19 +185,16 @@ def run(checkout: Path, operator: str, findings: str, work: Path) -> tuple[int, 
         _LIBRARY.format(operator.upper()): library,
     }
     result = work / f"{operator}.xml"
+    test = checkout / TESTS / FILES[operator]
     options = ("-q", "-p", "vllm_ascend_tests", "-p", "no:cacheprovider", f"--junitxml={result}")
+    # conftest.py above the tests asks Triton for the device and prints times.
+    apart = (f"--confcutdir={test.parent}", "--import-mode=importlib")
     inside = (sys.executable, "-I", "-m", "aclgrad", "exec", "--allow-findings", "--")
-    tests = str(checkout / TESTS / FILES[operator])
-    command = [*inside, sys.executable, "-P", "-m", "pytest", *options, tests]
+    command = [*inside, sys.executable, "-P", "-m", "pytest", *options, *apart, str(test)]
     done = subprocess.run(command, env=environment, cwd=work, check=False)
     if not result.exists():
         raise SystemExit(f"error: pytest of {operator} ended with {done.returncode} and no result")
-    cases = list(defusedxml.ElementTree.parse(result).getroot().iter("testcase"))
-    failed = {}
-    for case in cases:
-        for failure in (*case.findall("failure"), *case.findall("error")):
-            failed[str(case.get("name"))] = (failure.get("message") or "").splitlines()[0][:200]
-    return len(cases), failed
+    return outcomes(result)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -194,23 +206,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--write", type=Path, metavar="PAGE", help="replace the table of this page")
     words = parser.parse_args(argv)
     checkout = words.checkout.resolve()
-    lines = ["| operator | tests | passed | share |", "|---|---|---|---|"]
-    reasons: collections.Counter[tuple[str, str]] = collections.Counter()
+    found = {}
     with temporary.folder() as folder:
         for operator in words.operator or OPERATORS:
-            count, failed = run(checkout, operator, words.findings, Path(folder))
-            passed = count - len(failed)
-            lines.append(f"| {operator} | {count} | {passed} | {passed / max(count, 1):.1%} |")
-            print(lines[-1], file=sys.stderr, flush=True)
-            reasons.update((operator, reason) for reason in failed.values())
-    if reasons:
-        lines += ["", "| reason of a failure | operator | tests |", "|---|---|---|"]
-    for (operator, reason), tests in reasons.most_common():
-        lines.append(f"| {page_sections.cell(reason)} | {operator} | {tests} |")
+            found[operator] = run(checkout, operator, words.findings, Path(folder))
+            print(table({operator: found[operator]}), file=sys.stderr, flush=True)
     if words.write:
-        page_sections.write(words.write, "vllm_ascend_tests", "\n".join(lines))
+        page_sections.write(words.write, "vllm_ascend_tests", table(found))
     else:
-        print("\n".join(lines))
+        print(table(found))
     return 0
 
 

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a run of pytest came to: by the file that ``--junitxml`` writes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+import defusedxml.ElementTree  # type: ignore[import-untyped]
+
+
+class Outcomes(NamedTuple):
+    """What became of tests."""
+
+    ran: set[str]
+    failed: dict[str, str]
+    """The first line of what each failed test says."""
+
+
+def outcomes(result: Path) -> Outcomes:
+    """Read the file; a test that is skipped counts for nothing."""
+    ran: set[str] = set()
+    failed: dict[str, str] = {}
+    for case in defusedxml.ElementTree.parse(result).getroot().iter("testcase"):
+        # A test that fails and then cannot be taken down has two of them.
+        name = f"{case.get('classname')}::{case.get('name')}"
+        if case.find("skipped") is not None:
+            continue
+        ran.add(name)
+        for end in (*case.findall("failure"), *case.findall("error")):
+            lines = [line for line in (end.get("message") or "").splitlines() if line.strip()]
+            failed.setdefault(name, (lines or ["no message"])[0].strip()[:200])
+    return Outcomes(ran, failed)

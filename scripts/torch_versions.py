@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Tries versions of PyTorch's NPU backend on the simulator, and says how much of each works.
+
+    scripts/torch_versions.py 2.10.0 2.12.0.post3 --write docs/torch_npu.md
+    scripts/torch_versions.py --installed /path/to/folder --resume --record build/versions.json
+
+Each version of torch_npu gets a folder with the PyTorch of its number, for the length of its tests:
+a few files of tests/torch_backend. What pip finds decides which build of PyTorch that is; one for
+CPUs alone is preferred. ``--installed`` takes folders that are filled already. ``--record`` keeps
+the results, and ``--resume`` adds to them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from pytest_outcomes import Outcomes, outcomes
+
+from aclgrad.common import page_sections, temporary
+
+ROOT = Path(__file__).resolve().parents[1]
+TESTS = ("operators", "fallback", "findings")
+"""Files of tests/torch_backend, without what is equal in their names."""
+
+_VERSIONS = "import importlib.metadata as m; print(m.version('torch'), m.version('torch_npu'))"
+
+Row = dict[str, tuple[int, dict[str, str]]]
+"""By file: how many tests ran, and what the failed ones say. A version that does not start has one
+of no file."""
+
+
+def torch_of(version: str) -> str:
+    """The version of PyTorch that a torch_npu belongs to."""
+    return re.sub(r"\.post\d+$", "", version)
+
+
+def order(name: str) -> list[int]:
+    """Sorts names of rows: newer versions come last."""
+    return [int(number) for number in re.findall(r"\d+", re.sub(r"\+\w+", "", name))]
+
+
+def install(version: str, folder: Path) -> None:
+    """Put a torch_npu and its PyTorch into a folder."""
+    pip = [sys.executable, "-m", "pip", "install", "-q", "--target", str(folder)]
+    torch = torch_of(version)
+    for wanted in (f"torch=={torch}+cpu", f"torch=={torch}"):
+        done = subprocess.run([*pip, wanted], capture_output=True, text=True, check=False)
+        if done.returncode == 0:
+            break
+    else:
+        raise SystemExit(f"error: pip cannot install torch {torch}\n{done.stderr}")
+    subprocess.run([*pip, "--no-deps", f"torch_npu=={version}"], check=True)
+
+
+def tried(folder: Path, work: Path) -> tuple[str, Row]:
+    """Run the tests; return "TORCH, TORCH_NPU" and what came of each file."""
+    paths = filter(None, (str(folder), os.environ.get("PYTHONPATH")))
+    environment = {**os.environ, "PYTHONPATH": ":".join(paths)}
+    inside = (sys.executable, "-I", "-m", "aclgrad", "exec", "--allow-findings", "--")
+    python = (*inside, sys.executable, "-P")
+    asked = subprocess.run(
+        [sys.executable, "-P", "-c", _VERSIONS],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    name = ", ".join(asked.stdout.split())
+    result = work / "result.xml"
+    options = ("-q", "-p", "no:cacheprovider", f"--junitxml={result}")
+    tests = [f"tests/torch_backend/test_{file}.py" for file in TESTS]
+    command = [*python, "-m", "pytest", *options, *tests]
+    done = subprocess.run(command, env=environment, cwd=ROOT, check=False)
+    if result.exists():
+        return name, by_file(outcomes(result))
+    start = subprocess.run(
+        [*python, "-c", "import torch, torch_npu; torch.zeros(1).npu()"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    lines = [line for line in start.stderr.splitlines() if "Error" in line]
+    said = lines[-1] if start.returncode else f"pytest ended with {done.returncode}"
+    return name, {"": (1, {"import torch_npu" if start.returncode else "tests": said[:200]})}
+
+
+def by_file(found: Outcomes) -> Row:
+    """Tell the outcomes of several files apart."""
+    row: Row = {}
+    for file in TESTS:
+        here = [name for name in found.ran if f"test_{file}::" in name]
+        row[file] = (len(here), {name: found.failed[name] for name in here if name in found.failed})
+    return row
+
+
+def table(rows: Mapping[str, Row]) -> str:
+    """Tests that pass, by version and file, and what the failed ones say."""
+    lines = [
+        f"| torch, torch_npu | {' | '.join(TESTS)} |",
+        f"|---|{'---|' * len(TESTS)}",
+    ]
+    reasons: dict[str, set[str]] = {}
+    for name, row in rows.items():
+        cells = []
+        for file in TESTS:
+            ran, failed = row.get(file, (0, {}))
+            cells.append(f"{ran - len(failed)} of {ran}" if ran else "-")
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+        for _, failed in row.values():
+            for test, reason in failed.items():
+                short = f"{test.rpartition('::')[2]}: {reason}"
+                reasons.setdefault(short, set()).add(name.partition(",")[0])
+    if reasons:
+        lines += ["", "| what fails | torch |", "|---|---|"]
+    for reason, names in reasons.items():
+        lines.append(f"| {page_sections.cell(reason)} | {', '.join(sorted(names))} |")
+    return "\n".join(lines)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Entry point."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("versions", nargs="*", help="of torch_npu")
+    parser.add_argument("--installed", type=Path, action="append", default=[], metavar="FOLDER")
+    parser.add_argument("--record", type=Path, default=ROOT / "build" / "torch_versions.json")
+    parser.add_argument("--resume", action="store_true", help="keep what the record has")
+    parser.add_argument("--write", type=Path, metavar="PAGE", help="replace the table of this page")
+    words = parser.parse_args(argv)
+    rows: dict[str, Row] = {}
+    if words.resume and words.record.exists():
+        rows = json.loads(words.record.read_text(encoding="utf-8"))
+
+    def keep(found: tuple[str, Row]) -> None:
+        rows[found[0]] = found[1]
+        words.record.parent.mkdir(parents=True, exist_ok=True)
+        words.record.write_text(json.dumps(rows, indent=1), encoding="utf-8")
+
+    for folder in words.installed:
+        with temporary.folder() as work:
+            keep(tried(folder.resolve(), Path(work)))
+    for version in words.versions:
+        with temporary.folder() as work:
+            install(version, Path(work, "installed"))
+            keep(tried(Path(work, "installed"), Path(work)))
+    ordered = dict(sorted(rows.items(), key=lambda row: order(row[0])))
+    if words.write:
+        page_sections.write(words.write, "torch_versions", table(ordered))
+    else:
+        print(table(ordered))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
