@@ -24,7 +24,7 @@ from pathlib import Path
 
 from pytest_outcomes import Outcomes, outcomes
 
-from aclgrad.common import page_sections, temporary
+from aclgrad.common import files, page_sections, temporary
 
 ROOT = Path(__file__).resolve().parents[1]
 TESTS = ("operators", "fallback", "findings")
@@ -49,7 +49,7 @@ def order(name: str) -> list[int]:
 
 def install(version: str, folder: Path) -> None:
     """Put a torch_npu and its PyTorch into a folder."""
-    pip = [sys.executable, "-m", "pip", "install", "-q", "--target", str(folder)]
+    pip = [sys.executable, "-I", "-m", "pip", "install", "-q", "--target", str(folder)]
     torch = torch_of(version)
     for wanted in (f"torch=={torch}+cpu", f"torch=={torch}"):
         done = subprocess.run([*pip, wanted], capture_output=True, text=True, check=False)
@@ -142,7 +142,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     def keep(found: tuple[str, Row]) -> None:
         rows[found[0]] = found[1]
         words.record.parent.mkdir(parents=True, exist_ok=True)
-        words.record.write_text(json.dumps(rows, indent=1), encoding="utf-8")
+        files.write(words.record, json.dumps(rows, indent=1), str(words.record))
 
     for folder in words.installed:
         with temporary.folder() as work:

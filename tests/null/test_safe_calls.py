@@ -51,6 +51,7 @@ OWN_PLACES = {
     "scripts/lock.py",
     "scripts/npu_kernel_bench.py",
     "scripts/torch_npu_tests.py",
+    "scripts/torch_versions.py",
     "scripts/vllm_ascend_tests.py",
     "scripts/wheel_proof.py",
 }
