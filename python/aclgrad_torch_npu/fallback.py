@@ -151,7 +151,10 @@ class Operator:
         """Leave the dispatcher to torch_npu's kernel. The entry that goes is kept for a while:
         other threads may be in it, on their way to Python's lock.
         """
-        _withdrawn.extend(torch.library.get_kernel(self.op, key) for key in self._keys)
+        # Older versions of PyTorch cannot: there nothing but the first call's place is at risk.
+        get_kernel = getattr(torch.library, "get_kernel", None)
+        if get_kernel is not None:
+            _withdrawn.extend(get_kernel(self.op, key) for key in self._keys)
         while self._libraries:
             self._libraries.pop().reset()
 
