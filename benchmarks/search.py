@@ -3,9 +3,10 @@
 quarters of the bandwidth bound: every layout that takes the shape, other tiles, numbers of cores,
 widths of columns, chunk buffers and parts that UB holds, by the timing model. The kernels are the
 package's, and the numbers of what beats the host's tiling are checked. One operator and dtype of
-each class, shape, width of dtype and SoC is drawn at random.
+each class, shape, width of dtype and SoC is drawn at random. Rows of unchanged kernels are kept in
+build/search.
 
-Usage: search.py [--only WORDS] [--rule "NAME = VALUE"] [--jobs N] [--record] [--check]
+Usage: search.py [--only WORDS] [--rule "NAME = VALUE"] [--minutes N] [--record] [--check]
 """
 
 from __future__ import annotations
@@ -16,9 +17,10 @@ import json
 import os
 import random
 import sys
+import time
 from collections import Counter
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -69,6 +71,9 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=1, help="of the draw")
     parser.add_argument("--most", type=int, default=48, help="tilings of a call")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes")
+    parser.add_argument(
+        "--minutes", type=float, default=float("inf"), help="no case is begun after so many"
+    )
     parser.add_argument("--record", action="store_true", help="put the table into the docs")
     parser.add_argument(
         "--check", action="store_true", help=f"exit status 1 where one is {GAIN - 1:.0%} faster"
@@ -105,20 +110,22 @@ def main() -> int:
     kept: Kept = json.loads(STORE.read_text("utf-8")) if STORE.exists() else {}
     state = f"{tilings.state(program, rule)} {options.most}"
     keys = [hashlib.sha256(f"{state} {one}".encode()).hexdigest() for one in chosen]
+    until = time.monotonic() + 60 * options.minutes
     with ProcessPoolExecutor(
         options.jobs, mp_context=get_context("spawn"), initializer=modelled.start, initargs=(1,)
     ) as pool:
-        pending = {
-            pool.submit(measure, *one, program, rule, options.most): key
-            for key, one in zip(keys, chosen, strict=True)
-            if key not in kept
-        }
-        for done in as_completed(pending):
-            kept[pending[done]] = done.result()
-            print(json.dumps(done.result()), flush=True)
-            files.write(STORE, json.dumps(kept, indent=1), "build/search")
-    rows = [kept[key] for key in keys]
-    table = tables.searched(rows)
+        left = [pair for pair in zip(keys, chosen, strict=True) if pair[0] not in kept]
+        pending: dict[Future[Row], str] = {}
+        while pending or (left and time.monotonic() < until):
+            while left and len(pending) < options.jobs and time.monotonic() < until:
+                key, one = left.pop(0)
+                pending[pool.submit(measure, *one, program, rule, options.most)] = key
+            for done in wait(pending, return_when=FIRST_COMPLETED).done:
+                kept[pending.pop(done)] = done.result()
+                print(json.dumps(done.result()), flush=True)
+                files.write(STORE, json.dumps(kept, indent=1), "build/search")
+    rows = [kept[key] for key in keys if key in kept]
+    table = tables.searched(rows, len(chosen))
     table.show(Console())
     wrong = [f"{row['class']}: {row['case']}: {row['error']}" for row in rows if "error" in row]
     slow = [row for row in rows if row.get("ratio", 1.0) > GAIN]

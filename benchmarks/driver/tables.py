@@ -220,8 +220,10 @@ def below(groups: Sequence[CaseClass], rows: Sequence[Row]) -> Table:
     )
 
 
-def searched(rows: Sequence[Row]) -> Table:
-    """Times of the host's tilings by those of the fastest that a search finds."""
+def searched(rows: Sequence[Row], drawn: int) -> Table:
+    """Times of the host's tilings by those of the fastest that a search finds. `drawn` is how many
+    cases would be timed without a limit.
+    """
     found: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         if "ratio" in row:
@@ -244,18 +246,19 @@ def searched(rows: Sequence[Row]) -> Table:
             ]
         )
     low = [row for some in found.values() for row in some]
-    below = ""
+    below = f"{len(rows)} of {drawn} drawn cases are timed ({len(rows) / drawn:.0%})."
     if low:
         ratios = [row["ratio"] for row in low]
         ours = median(row["share"] for row in low)
         best = median(row["share"] * row["ratio"] for row in low)
         high = sum(row["share"] * row["ratio"] >= LOW for row in low)
-        below = (
-            f"{len(low)} cases, {sum(row['tried'] - row['refused'] for row in low)} tilings:"
-            f" ours by the best is {median(ratios):.3f} in the median, at most {max(ratios):.3f};"
-            f" above 1.03 in {sum(ratio > 1.03 for ratio in ratios)}. With the best tiling of each"
-            f" the median of their shares is {best:.1%} in place of {ours:.1%}, and {high} of them"
-            f" reach {LOW:.0%}."
+        tried = sum(row["tried"] - row["refused"] for row in low)
+        below += (
+            f" Of {len(low)} low ones {tried} tilings are tried: ours by the best is"
+            f" {median(ratios):.3f} in the median, at most {max(ratios):.3f}; above 1.03 in"
+            f" {sum(ratio > 1.03 for ratio in ratios)}. With the best tiling of each the median of"
+            f" their shares is {best:.1%} in place of {ours:.1%}, and {high} of them reach"
+            f" {LOW:.0%}."
         )
     headings = ["class", "dtype", "cases", "tilings", "ours / best", "worst", "model's error"]
     return Table("low cases beside other tilings", [*headings, "where", "by"], lines, below)

@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+import sys
 import threading
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -12,6 +15,7 @@ import numpy as np
 import pytest
 
 import choices
+import search
 from aclgrad.errors import ToolkitError
 from aclgrad.findings.finding import Finding, Place
 from aclgrad.profiling.alternatives import load
@@ -461,6 +465,27 @@ def test_search_of_tilings(device: Device, tmp_path: Path) -> None:
     bad = tilings.search(FEW, cases.SOC, program, tilings.build(tmp_path, rule), 30)
     assert bad["us"] > 2 * own["us"] and bad["ratio"] > 2
     assert "cores" in bad["best"]
+
+
+def test_search_within_some_minutes(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """No case is begun behind the time; the table says how many of the drawn ones have a row."""
+    row = {"class": "few", "alias": "fp32", "case": "a", "soc": cases.SOC, "share": 0.5}
+    low = {"us": 3.0, "ratio": 1.1, "best": "", "tried": 5, "refused": 1, "band": 0.25}
+    store = tmp_path / "search.json"
+    monkeypatch.setattr(search, "STORE", store)
+    monkeypatch.setattr(tilings, "build", lambda *_: tmp_path)
+    monkeypatch.setattr(tilings, "state", lambda *_: "")
+    drawn = list(search.drawn("", 1))[:4]
+    monkeypatch.setattr(search, "drawn", lambda *_: drawn)
+    key = hashlib.sha256(f" 48 {drawn[2]}".encode()).hexdigest()
+    store.write_text(json.dumps({key: row | low}), "utf-8")
+    monkeypatch.setattr(sys, "argv", ["search.py", "--minutes", "0"])
+    assert search.main() == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "1 of 4 drawn cases are timed (25%). Of 1 low ones 4 tilings are tried" in shown
+    assert len(json.loads(store.read_text("utf-8"))) == 1
 
 
 def test_tilings_that_the_kernel_refuses(device: Device, tmp_path: Path) -> None:
