@@ -129,6 +129,30 @@ def test_tutorial(page: Path, toolkit: Path, tmp_path: Path) -> None:
     walk(page, tmp_path, Path(sys.executable))
 
 
+def test_from_cuda_without_a_queue(toolkit: Path, tmp_path: Path) -> None:
+    """The page names two lines that order a copy. The run fails without them."""
+    text = (ROOT / "docs/tutorial/from_cuda.md").read_text()
+    (named,) = re.findall(r"^Remove `(.+?)` and `(.+?)`, and the run ends with", text, re.M)
+    for _, title, body in TITLED.findall(text):
+        if title:
+            kept = [line for line in body.splitlines() if line.strip() not in named]
+            assert len(body.splitlines()) - len(kept) == (2 if title.endswith(".cpp") else 0)
+            (tmp_path / title).write_text("\n".join(kept))
+    bodies = [body for kind, title, body in TITLED.findall(text) if kind == "console"]
+    (inputs, _), (run, _), *_ = steps(bodies[0])
+    for command, code in ((inputs, 0), (run, 1)):
+        done = subprocess.run(
+            ["bash", "-c", command],
+            cwd=tmp_path,
+            env=environment(),
+            capture_output=True,
+            text=True,
+            timeout=600,
+        )
+        assert done.returncode == code, done
+    assert "[race-read-after-write]" in done.stderr
+
+
 @pytest.mark.parametrize(("page", "body"), blocks("python"))
 def test_python_block(page: str, body: str, toolkit: Path) -> None:
     """Run the block as a program."""
