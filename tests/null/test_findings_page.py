@@ -45,6 +45,13 @@ def page_of(*entries: dict[str, Any]) -> str:
     return findings_page.page(Result(tuple(merge([run])), 1), Path("/nowhere"))
 
 
+def test_a_condition_is_said_once() -> None:
+    run = Run("case", "aclgrad check op", (from_json(RACE),))
+    assumed = {"soc": "Ascend910B2", "autosync": "on", "why": "the default of CANN"}
+    text = findings_page.page(Result(tuple(merge([run])), 1, conditions=assumed), Path("/nowhere"))
+    assert text.count("the default of CANN") == 1 and "<dd>on: the default of CANN</dd>" in text
+
+
 def moved(**changed: Any) -> dict[str, Any]:
     entry = deepcopy(RACE)
     entry["timeline"] |= changed

@@ -111,8 +111,8 @@ class Result:
         return table(self.verdict, rows, ("kind", "what it is", "where", "line", "times"))
 
     @property
-    def verdict(self) -> str:
-        """One line: ``2 errors, 0 hints in 399 cases on Ascend910B2 (autosync on)``."""
+    def counts(self) -> str:
+        """One line: ``2 errors, 0 hints in 399 cases on Ascend910B2``."""
         text = _count(self.errors, "error")
         if self.warnings:
             text += f", {_count(self.warnings, 'warning')}"
@@ -121,10 +121,16 @@ class Result:
             text += f" in {_count(self.cases, 'case')}"
         if soc := self.conditions.get("soc"):
             text += f" on {soc}"
+        return text
+
+    @property
+    def verdict(self) -> str:
+        """The counts and the other conditions: ``... on Ascend910B2 (autosync on)``."""
         named = ("soc", "why")
         rest = [f"{name} {value}" for name, value in self.conditions.items() if name not in named]
         why = self.conditions.get("why")
-        return f"{text} ({', '.join(rest)}{f': {why}' if why else ''})" if rest else text
+        said = f" ({', '.join(rest)}{f': {why}' if why else ''})" if rest else ""
+        return f"{self.counts}{said}"
 
 
 def merged_json(item: Merged) -> dict[str, Any]:

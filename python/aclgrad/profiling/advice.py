@@ -128,9 +128,10 @@ def _tiles(change: Json, found: Profiled) -> str:
     }
     return (
         f"A turn of the loop copies {change['bytes']:,.0f} bytes, {change['turns']:.0f} turns a"
-        f" core: {max(reasons, key=lambda reason: reasons[reason])}. All that costs a small"
-        f" tile as much as a large one. Let a turn take {change['factor']} times as much, for which"
-        f" UB has room: {how}, and instructions that work on all of it (repeat times and strides)."
+        f" core: {max(reasons, key=lambda reason: reasons[reason])}. A small tile"
+        " takes as much of that as a large one. Let a turn take"
+        f" {change['factor']} times as much, for which UB has room: {how},"
+        " and instructions that work on all of it (repeat times and strides)."
     )
 
 

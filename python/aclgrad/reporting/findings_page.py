@@ -81,8 +81,8 @@ def page(
     return (
         _template("findings.html.j2").render(
             title=title,
-            verdict=result.verdict,
-            conditions=[*result.conditions.items(), ("aclgrad", __version__)],
+            verdict=result.counts,
+            conditions=[*_conditions(result), ("aclgrad", __version__)],
             errors=len(errors),
             kinds=_kinds(result.found),
             told=told,
@@ -91,6 +91,14 @@ def page(
         )
         + "\n"
     )
+
+
+def _conditions(result: Result) -> list[tuple[str, str]]:
+    """What the run assumed; the reason of autosync is part of its value."""
+    said = dict(result.conditions)
+    if (why := said.pop("why", "")) and "autosync" in said:
+        said["autosync"] += f": {why}"
+    return [*said.items()]
 
 
 def _kinds(found: Sequence[Merged]) -> list[dict[str, Any]]:

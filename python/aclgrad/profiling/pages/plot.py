@@ -47,7 +47,7 @@ class Unit:
 
 
 VECTOR = Unit(
-    "vector", "bytes of vector instructions", "TB/s",
+    "vector unit", "bytes of vector instructions", "TB/s",
     lambda kernel: float(kernel["vectorBytes"]),
     lambda kernel: float(kernel["vecCores"] * VECTOR_BYTES_PER_CYCLE),
 )  # fmt: skip
