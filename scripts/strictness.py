@@ -1,16 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes docs/reference/strictness.md from the folder of a mutation campaign, and of one on kernels
-of other people.
+"""Writes docs/reference/strictness.md from the folders of mutation campaigns: of vector cores, of
+the matrix unit, and of kernels of other people. What is not given stays on the page as it is.
 
 aclgrad campaign campaigns/mutation.toml --out build/mutation
+python tests/mutation/together.py examples/asc_kernel/matmul.asc --output build/cubes.json
 OPS_NN=../ops-nn aclgrad campaign campaigns/mutation_public.toml --out build/mutation_public
-scripts/strictness.py build/mutation build/mutation_public
+scripts/strictness.py build/mutation build/mutation_public --matrix build/cubes.json
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from pathlib import Path
 
@@ -28,28 +30,42 @@ PUBLIC = "Faults in unmodified kernels of a public library, which is not part of
 PUBLIC_COMMAND = """\
 OPS_NN=../ops-nn aclgrad campaign campaigns/mutation_public.toml --out build/mutation_public
 scripts/strictness.py build/mutation build/mutation_public"""
+MATRIX = """\
+Faults of the matrix unit and of the flags between AICs and AIVs. All faults of a program are
+compiled into one, which runs for each with the settings of a campaign and is judged as there."""
+MATRIX_COMMAND = """\
+python tests/mutation/together.py examples/asc_kernel/matmul.asc --output build/cubes.json
+python tests/mutation/together.py examples/asc_kernel/matmul_gelu.asc \\
+  --only 'core-flag|CrossCore' --output build/mix.json
+scripts/strictness.py --matrix build/cubes.json build/mix.json"""
 
 
 def main() -> None:
     """Read the rows and write the page."""
     parser = argparse.ArgumentParser(
-        description="Write docs/reference/strictness.md from a campaign's folder."
+        description="Write docs/reference/strictness.md from the folders of campaigns."
     )
-    parser.add_argument("folder", type=Path, help="what `aclgrad campaign --out` named")
+    parser.add_argument("folder", type=Path, nargs="?", help="what `aclgrad campaign --out` named")
     parser.add_argument(
         "public", type=Path, nargs="?", help="folder of campaigns/mutation_public.toml"
     )
+    parser.add_argument("--matrix", type=Path, nargs="+", default=[], help="what together.py wrote")
     parser.add_argument(
         "--output", type=Path, default=PAGE, help="default: docs/reference/strictness.md"
     )
     given = parser.parse_args()
-    rows = page.rows_of(given.folder)
-    text = page.page(rows, COMMAND)
+    text = given.output.read_text("utf-8") if given.output.is_file() else ""
+    if given.folder is not None:
+        text = page.replaced(text, "", page.page(page.rows_of(given.folder), COMMAND))
+    if given.matrix:
+        rows = [row for path in given.matrix for row in json.loads(path.read_text("utf-8"))]
+        section = page.section(rows, page.MATRIX, MATRIX, MATRIX_COMMAND)
+        text = page.replaced(text, page.MATRIX, section)
     if given.public is not None:
-        public = page.rows_of(given.public)
-        text += page.section(public, "Public kernels", PUBLIC, PUBLIC_COMMAND)
+        section = page.section(page.rows_of(given.public), page.PUBLIC, PUBLIC, PUBLIC_COMMAND)
+        text = page.replaced(text, page.PUBLIC, section)
     files.write(given.output, text, "strictness")
-    print(f"{given.output}: {len(rows)} faults")
+    print(given.output)
 
 
 if __name__ == "__main__":

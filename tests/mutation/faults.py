@@ -143,7 +143,8 @@ def _(code: str) -> Iterator[Edit]:
 
 @_kind("event-turned", "kernel", "a HardEvent goes the other way")
 def _(code: str) -> Iterator[Edit]:
-    for found in re.finditer(r"HardEvent::(V|S|MTE2|MTE3)_(V|S|MTE2|MTE3)\b", code):
+    pipe = "(V|S|M|MTE1|MTE2|MTE3|FIX)"
+    for found in re.finditer(rf"HardEvent::{pipe}_{pipe}\b", code):
         if found[1] != found[2]:
             yield found.start(), found.end(), f"HardEvent::{found[2]}_{found[1]}"
 
@@ -153,6 +154,25 @@ def _(code: str) -> Iterator[Edit]:
     earlier = {"FIX": "M", "MTE3": "V", "MTE2": "V"}
     for found in re.finditer(r"\bCrossCoreSetFlag<[^<>;]*\bPIPE_(FIX|MTE3|MTE2)>", code):
         yield found.start(1), found.end(1), earlier[found[1]]
+
+
+@_kind("core-flag-twice", "kernel", "a CrossCoreSetFlag stands twice")
+def _(code: str) -> Iterator[Edit]:
+    for call in calls(code, "CrossCoreSetFlag"):
+        if call.statement:
+            text = code[call.start : call.end]
+            yield call.start, call.end, f"{text} {text}"
+
+
+@_kind("core-flag-mode", "kernel", "a CrossCoreSetFlag has a mode of other cores")
+def _(code: str) -> Iterator[Edit]:
+    for found in re.finditer(r"\bCrossCoreSetFlag<(0|1|2|0x[0-2])\s*,", code):
+        yield found.start(1), found.end(1), "0" if found[1].endswith("2") else "2"
+
+
+@_kind("core-flag-reserved", "kernel", "a CrossCoreSetFlag has an id that SyncAll uses")
+def _(code: str) -> Iterator[Edit]:
+    yield from _argument(code, "CrossCoreSetFlag", 0, lambda _: "12")
 
 
 _statement_dropped("meeting-dropped", "kernel", "a SyncAll is left out", "SyncAll")
@@ -356,6 +376,66 @@ def _(code: str) -> Iterator[Edit]:
         if call.arguments:
             start, end = call.arguments[0]
             yield start, end, f"{code[start:end]} + (1ULL << 32)"
+
+
+# --- kernels: the matrix unit --------------------------------------------------------------------
+
+
+_statement_dropped(
+    "load-dropped",
+    "kernel",
+    "a load into L0A or L0B is left out",
+    "LoadData|LoadDataWithTranspose",
+)
+_statement_dropped("product-dropped", "kernel", "an Mmad is left out", "Mmad")
+_statement_dropped("result-dropped", "kernel", "a Fixpipe is left out", "Fixpipe")
+_statement_dropped(
+    "matmul-call-dropped",
+    "kernel",
+    "a SetTensorA, SetTensorB or End of a Matmul object is left out",
+    "SetTensorA|SetTensorB|End",
+)
+
+
+@_kind("load-short", "kernel", "a load into L0 takes a fractal less")
+def _(code: str) -> Iterator[Edit]:
+    yield from _argument(
+        code, "LoadData2DParams|LoadData2dParams", 1, lambda repeats: f"({repeats}) - 1", least=4
+    )
+
+
+def _field(code: str, names: str, change: Callable[[str], str]) -> Iterator[Edit]:
+    """The value of a field of a variable, changed."""
+    for found in re.finditer(rf"\b\w+\.(?:{names}) = ([^;]+);", code):
+        yield found.start(1), found.end(1), change(found[1])
+
+
+@_kind("sum-unstarted", "kernel", "the first Mmad of a sum adds to what L0C holds")
+def _(code: str) -> Iterator[Edit]:
+    yield from _field(code, "cmatrixInitVal", lambda _: "false")
+
+
+@_kind("extent-long", "kernel", "m, n or k of an Mmad, or the size of a Fixpipe, is a fractal more")
+def _(code: str) -> Iterator[Edit]:
+    if "Mmad" in code:
+        yield from _field(code, "m|n|k|nSize|mSize", lambda value: f"({value}) + 16")
+
+
+@_kind("result-short", "kernel", "a Fixpipe takes half of the rows or columns")
+def _(code: str) -> Iterator[Edit]:
+    yield from _field(code, "nSize|mSize", lambda value: f"({value}) / 2")
+
+
+@_kind("result-stride", "kernel", "a stride of a Fixpipe is 16 more")
+def _(code: str) -> Iterator[Edit]:
+    if "Fixpipe" in code:
+        yield from _field(code, "srcStride|dstStride", lambda value: f"({value}) + 16")
+
+
+@_kind("unit-flag-one-side", "kernel", "an Mmad or a Fixpipe alone has a unit flag")
+def _(code: str) -> Iterator[Edit]:
+    for found in re.finditer(r"\b(\w+)\.(?:cmatrixInitVal|mSize) = ", code):
+        yield found.start(), found.start(), f"{found[1]}.unitFlag = 3; "
 
 
 # --- kernels: vector functions of Ascend 950 -----------------------------------------------------

@@ -22,6 +22,23 @@ _SAID = {
 }
 
 
+MATRIX = "Matrix unit"
+PUBLIC = "Public kernels"
+
+
+def replaced(text: str, title: str, section: str) -> str:
+    """The page with this section in the place of what it had: with no title, what comes first."""
+    parts = {"": ""}
+    name = ""
+    for line in text.splitlines(keepends=True):
+        found = line.removeprefix("## ").strip()
+        name = found if line.startswith("## ") and found in (MATRIX, PUBLIC) else name
+        parts[name] = parts.get(name, "") + line
+    parts[title] = section
+    own = (parts[part].strip("\n") for part in ("", MATRIX, PUBLIC) if parts.get(part))
+    return "\n\n".join(own) + "\n"
+
+
 def section(rows: Iterable[Mapping[str, Any]], title: str, text: str, command: str) -> str:
     """The tables of another campaign, as a section of the page."""
     whole = page(rows, command)

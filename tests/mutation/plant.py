@@ -97,12 +97,11 @@ def tried(word: str, soc: str, seconds: float) -> dict[str, Any]:
     source = (root / file).read_text("utf-8", "replace")
     fault = list(faults.faults(source, side))[int(number)]
     dtype = "fp32" if side == "kernel" and _has_float(root / name) else ""
-    kind = next(item for item in faults.KINDS if item.name == fault.kind)
-    row: dict[str, Any] = {"name": f"{fault.kind} {Path(operator).name}/{file}:{fault.line}"}
     try:
         shows = quiet(operator, soc, dtype, seconds)
     except Unknown as error:
-        return row | {
+        return {
+            "name": name_of(operator, file, fault),
             "verdict": "refused",
             "cause": "the operator fails as it is",
             "message": str(error),
@@ -116,7 +115,21 @@ def tried(word: str, soc: str, seconds: float) -> dict[str, Any]:
             if verdict.judge(fault, file, source, ran).sign in ("named", "elsewhere"):
                 break
         found = verdict.judge(fault, file, source, ran)
-    row |= {
+    return row_of(operator, file, source, fault, found)
+
+
+def name_of(operator: str, file: str, fault: faults.Fault) -> str:
+    """What a row calls a fault."""
+    return f"{fault.kind} {Path(operator).name}/{file}:{fault.line}"
+
+
+def row_of(
+    operator: str, file: str, source: str, fault: faults.Fault, found: verdict.Verdict
+) -> dict[str, Any]:
+    """What was shown of a fault, as a row of the store."""
+    kind = next(item for item in faults.KINDS if item.name == fault.kind)
+    row: dict[str, Any] = {
+        "name": name_of(operator, file, fault),
         "findings": list(found.kinds),
         "message": f"{fault.describe(source)}\n{found.text}"[:2000],
     }

@@ -104,14 +104,14 @@ def run(command: Command, seconds: float) -> Ran:
             return Ran(-1, f"did not end within {seconds:g} s")
         text = done.stdout + done.stderr
         if command.program:
-            return Ran(done.returncode, text, tuple(_faults(text)) if done.returncode else ())
+            return Ran(done.returncode, text, tuple(faults_in(text)) if done.returncode else ())
         found = json.loads(output.read_text("utf-8")) if output.is_file() else {}
     return Ran(
         done.returncode, text, tuple(_found(found, "error")), tuple(_found(found, "warning"))
     )
 
 
-def _faults(text: str) -> Iterator[Found]:
+def faults_in(text: str) -> Iterator[Found]:
     """What a program that ended with an error said: faults of kernels, else wrong numbers."""
     parts = re.split(r"(?=kernel fault \[|error\[|hint \[)", text)
     kinds = [re.match(r"(?:kernel fault |error)\[([\w-]+)\]", part) for part in parts]
@@ -222,7 +222,7 @@ def _operand(text: str) -> str:
     """What a planted statement is about: the queue or tensor that is declared or that a method
     belongs to, else the first argument of a call; empty for other text.
     """
-    text = text.strip()
+    text = re.sub(r"^if \([^()]*\) ", "", text.strip())
     declared = re.match(r"[\w:]+<[^;]*>\s+(\w+)\s*;", text)
     method = re.match(r"(\w+)(?:\.|->)(?!InitBuffer)\w+", text)
     argument = re.match(r"(?:\w+\.)?(?!for\b|if\b|while\b)[\w:]+(?:<[^;]*>)?\s*\(\s*(\w+)", text)

@@ -102,6 +102,28 @@ def test_another_campaign_is_a_section() -> None:
     assert text.count("\n## ") == 1
 
 
+def test_sections_of_other_campaigns_stay() -> None:
+    text = "# Page\n\nown\n\n## By kind\n\n## Public kernels\n\ntheirs\n"
+    with_matrix = page.replaced(text, page.MATRIX, "\n## Matrix unit\n\nnew\n")
+    assert with_matrix == text.replace("## Public", "## Matrix unit\n\nnew\n\n## Public")
+    assert page.replaced(with_matrix, page.MATRIX, "") == text
+    assert page.replaced(text, "", "# Other\n") == "# Other\n\n## Public kernels\n\ntheirs\n"
+
+
+def test_edits_of_the_matrix_unit() -> None:
+    source = (ROOT / "examples/asc_kernel/matmul.asc").read_text("utf-8")
+    planted = {
+        "sum-unstarted": "mmad.cmatrixInitVal = false;",
+        "load-short": "LoadData2DParams(i, (k1) - 1, m1",
+        "extent-long": "mmad.m = (m == 1 ? 2 : m) + 16;",
+        "result-short": "out.nSize = (n) / 2;",
+        "unit-flag-one-side": "mmad.unitFlag = 3; mmad.cmatrixInitVal",
+        "event-turned": "HardEvent::MTE2_MTE1",
+    }
+    for kind, text in planted.items():
+        assert text in found(kind, source)[0].plant(source), kind
+
+
 def test_a_word_that_names_nothing_is_refused() -> None:
     with pytest.raises(plant.Unknown, match="no operator project"):
         plant.operators("tests/null", ROOT)
