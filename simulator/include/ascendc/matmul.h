@@ -6,18 +6,10 @@
 #include <exception>
 
 #include "ascendc/matmul_operand.h"
+#include "ascendc/matmul_result.h"
+#include "ascendc/matmul_room.h"
+#include "ascendc/matmul_rules.h"
 #include "kernel_tiling/kernel_tiling.h"
-
-namespace AscendC::detail::mm {
-
-constexpr const MatmulConfig& ConfigIn(const MatmulConfig& config) { return config; }
-constexpr const MatmulConfig& ConfigIn(const MatmulApiStaticTiling& tiling) { return tiling.cfg; }
-
-// Whether a MatmulCallBackFunc has the copy.
-template <typename CopyOrNull>
-constexpr bool kIsCopy = !std::is_null_pointer_v<std::remove_cv_t<CopyOrNull>>;
-
-}  // namespace AscendC::detail::mm
 
 namespace AscendC {
 
@@ -25,95 +17,18 @@ template <typename A, typename B, typename C, typename Bias = C, const auto& giv
           typename CallBack = MatmulCallBackFunc<>,
           template <const auto&, typename...> class Policy = Impl::Detail::MatmulPolicy>
 class MatmulImpl {
-  static constexpr bool kIsConstant =
-      std::is_same_v<std::decay_t<decltype(given)>, MatmulApiStaticTiling>;
-  static constexpr MatmulConfig config = detail::mm::ConfigIn(given);
-  using SrcA = typename A::T;
-  using SrcB = typename B::T;
-  using Dst = typename C::T;
-  using BiasT = typename Bias::T;
-  using Sum = detail::mm::SumOf<SrcA>;
-
-  static constexpr bool kOfInt8 = std::is_same_v<SrcA, int8_t>;
-  static constexpr bool kOfFp8 =
-      detail::mm::kOn950 && (std::is_same_v<SrcA, fp8_e4m3fn_t> ||
-                             std::is_same_v<SrcA, fp8_e5m2_t> || std::is_same_v<SrcA, hifloat8_t>);
-  static constexpr bool kOfFloats = std::is_same_v<SrcA, half> ||
-                                    std::is_same_v<SrcA, bfloat16_t> ||
-                                    std::is_same_v<SrcA, float> || kOfFp8;
-  static constexpr bool kTo8 = std::is_same_v<Dst, int8_t> || std::is_same_v<Dst, uint8_t>;
-  static constexpr bool kQuantises = kTo8 || (kOfInt8 && std::is_same_v<Dst, half>);
-  static constexpr bool kOwnCo1 = C::pos == TPosition::CO1;  // the kernel has the tile in L0C
-  // Copies of the kernel's own.
-  static constexpr bool kCopiesOut = detail::mm::kIsCopy<decltype(CallBack::kCopyOut)>;
-  static constexpr bool kCopiesA = detail::mm::kIsCopy<decltype(CallBack::kCopyA1)>;
-  static constexpr bool kCopiesB = detail::mm::kIsCopy<decltype(CallBack::kCopyB1)>;
-  static constexpr bool kIsBatch = A::layout != LayoutMode::NONE;
-
-  static_assert(std::is_same_v<SrcA, SrcB>, "Matmul: A and B have one type");
-  static_assert(kOfInt8 || kOfFloats,
-                "Matmul: A and B are half, bfloat16_t, float or int8_t, on 950 fp8_e4m3fn_t, "
-                "fp8_e5m2_t or hifloat8_t too; int4b_t and MX types are not simulated yet; "
-                "docs/simulator.md says what is");
-  static_assert(kOfInt8 ? std::is_same_v<Dst, int32_t> || std::is_same_v<Dst, half> || kTo8
-                        : std::is_same_v<Dst, float> || std::is_same_v<Dst, half> ||
-                              std::is_same_v<Dst, bfloat16_t> || kTo8,
-                "Matmul: C of int8_t is int32_t, half, int8_t or uint8_t; C of others is float, "
-                "half, bfloat16_t, int8_t or uint8_t");
-  static_assert(
-      !kTo8 || !std::is_same_v<SrcA, float>,
-      "Matmul: C is quantised to eight bits where A and B are half, bfloat16_t or int8_t");
-  static_assert(std::is_same_v<BiasT, Sum> || (kOfFloats && std::is_same_v<BiasT, half>) ||
-                    !config.enableSetBias || std::is_same_v<BiasT, Dst>,
-                "Matmul: the bias is float or half, or int32_t where A and B are int8_t");
-  static_assert(A::pos == TPosition::GM || A::pos == TPosition::TSCM,
-                "Matmul: A in VECOUT is not simulated yet; it lies in GM or TSCM; "
-                "docs/simulator.md says what is");
-  static_assert(B::pos == TPosition::GM || B::pos == TPosition::TSCM,
-                "Matmul: B in VECOUT is not simulated yet; it lies in GM or TSCM; "
-                "docs/simulator.md says what is");
-  static_assert(C::pos == TPosition::GM || kOwnCo1,
-                "Matmul: C in VECIN is of vector cores (MIX kernels); here it goes to GM or CO1; "
-                "docs/simulator.md says what is simulated");
-  static_assert(A::format == CubeFormat::ND || A::format == CubeFormat::NZ ||
-                    A::format == CubeFormat::VECTOR,
-                "Matmul: A in this format is not simulated yet; it is ND, NZ or VECTOR");
-  static_assert(B::format == CubeFormat::ND || B::format == CubeFormat::NZ,
-                "Matmul: B in this format is not simulated yet; it is ND or NZ");
-  static_assert((A::pos == TPosition::GM || A::format == CubeFormat::NZ) &&
-                    (B::pos == TPosition::GM || B::format == CubeFormat::NZ),
-                "Matmul: matrices in TSCM are NZ");
-  static_assert(A::format != CubeFormat::VECTOR || !A::isTrans,
-                "Matmul: a vector has no transpose");
-  static_assert(C::format == CubeFormat::ND || C::format == CubeFormat::NZ ||
-                    C::format == CubeFormat::ND_ALIGN,
-                "Matmul: C in this format is not simulated yet; it is ND, ND_ALIGN or NZ");
-  static_assert(!kOwnCo1 || (C::format == CubeFormat::NZ && std::is_same_v<Dst, Sum>),
-                "Matmul: C in CO1 is NZ, of float or int32_t");
-  static_assert(kIsBatch == (B::layout != LayoutMode::NONE) &&
-                    kIsBatch == (C::layout != LayoutMode::NONE) &&
-                    (!kIsBatch || A::layout == B::layout),
-                "Matmul: A and B of a batch have one LayoutMode, and C has one as well");
-  static_assert(!kIsBatch || (A::pos == TPosition::GM && B::pos == TPosition::GM &&
-                              C::pos == TPosition::GM && !kCopiesA && !kCopiesB && !kCopiesOut),
-                "Matmul: batches with matrices in TSCM or CO1, or with copies of the kernel's own, "
-                "are not simulated yet; docs/simulator.md says what is");
-  static_assert(!kIsBatch || (!kQuantises && config.doNorm),
-                "Matmul: batches are of the NORM template, without quantisation");
-  static_assert(!kIsBatch || (A::format != CubeFormat::VECTOR && C::format != CubeFormat::NZ),
-                "Matmul: A and B of a batch are ND or NZ, and C is ND or ND_ALIGN");
-  static_assert((A::layout != LayoutMode::BSNGD && A::layout != LayoutMode::SBNGD) ||
-                    (A::format == CubeFormat::ND && B::format == CubeFormat::ND),
-                "Matmul: matrices in BSNGD and SBNGD are ND");
-  static_assert((!kCopiesA || A::pos == TPosition::GM) && (!kCopiesB || B::pos == TPosition::GM) &&
-                    (!kCopiesOut || C::pos == TPosition::GM),
-                "Matmul: MatmulCallBackFunc copies matrices that are in GM");
-  static_assert(!config.isPartialOutput && !config.intraBlockPartSum && !config.enableMixDualMaster,
-                "Matmul: isPartialOutput, intraBlockPartSum and enableMixDualMaster are not "
-                "simulated yet; docs/simulator.md says what is");
-  static_assert(!config.isEnableChannelSplit ||
-                    (C::format == CubeFormat::NZ && std::is_same_v<Dst, float>),
-                "Matmul: isEnableChannelSplit is of C in NZ, of float");
+  using Rules = detail::mm::Rules<A, B, C, Bias, given, CallBack>;
+  using SrcA = typename Rules::SrcA;
+  using SrcB = typename Rules::SrcB;
+  using Dst = typename Rules::Dst;
+  using BiasT = typename Rules::BiasT;
+  using Sum = typename Rules::Sum;
+  static constexpr MatmulConfig config = Rules::config;
+  static constexpr bool kIsConstant = Rules::kIsConstant, kOfFloats = Rules::kOfFloats,
+                        kTo8 = Rules::kTo8, kQuantises = Rules::kQuantises,
+                        kOwnCo1 = Rules::kOwnCo1, kCopiesOut = Rules::kCopiesOut,
+                        kCopiesA = Rules::kCopiesA, kCopiesB = Rules::kCopiesB,
+                        kIsBatch = Rules::kIsBatch;
 
  public:
   MatmulImpl() = default;
@@ -143,7 +58,7 @@ class MatmulImpl {
       detail::mm::Misuse("Init", "Make a TPipe before, and pass it.", "there is no TPipe");
     }
     TakeTiling(cubeTiling, &tiling_);
-    CheckTiling();
+    room_ = detail::mm::RoomFor<A, B, BiasT, kOwnCo1, kQuantises>(tiling_);
     orgM_ = Word(tiling_.M), orgN_ = Word(tiling_.N);
     orgKa_ = Word(tiling_.Ka), orgKb_ = Word(tiling_.Kb);
     orgKc_ = 0;
@@ -399,7 +314,7 @@ class MatmulImpl {
     CheckBatch(batch, a, b, sums);
     for (uint32_t first = 0; first < products; first += sums) {
       const uint32_t result = (batch.loop * products + first) / sums;
-      Place to = PlaceOf(C::layout, Whole<C>(c), result);
+      Place to = PlaceOf(C::layout, detail::mm::Whole<C>(c), result);
       if (batch.isPart) {
         to.pitch = UpTo(n_, kC0<Dst>);
         to.offset = uint64_t{first / sums} * m_ * to.pitch;
@@ -413,8 +328,8 @@ class MatmulImpl {
           const auto number = [&](uint32_t matrices) {
             return batch.loop * matrices + (first + i) * matrices / products;
           };
-          a_.GoTo(PlaceIn(A::layout, a, number(batch.a), batch.strideA));
-          b_.GoTo(PlaceIn(B::layout, b, number(batch.b), batch.strideB));
+          a_.GoTo(detail::mm::PlaceIn(A::layout, a, number(batch.a), batch.strideA));
+          b_.GoTo(detail::mm::PlaceIn(B::layout, b, number(batch.b), batch.strideB));
           Compute(memory.template L0c<Sum>(tileSlot_ * room_.ofTile), i > 0);
         }
         isTileFull_ = false;
@@ -431,193 +346,32 @@ class MatmulImpl {
   template <bool>
   static constexpr bool kAbsent = false;
 
-  static uint32_t Word(int32_t value) { return static_cast<uint32_t>(value); }
+  static uint32_t Word(int32_t value) { return detail::mm::Word(value); }
   static int Index(uint32_t value) { return static_cast<int>(value); }
 
-  // Bytes of the memories, by the tiling.
-  struct Room {
-    uint32_t ofA = 0, ofB = 0;        // one block
-    uint32_t slotsA = 0, slotsB = 0;  // blocks
-    uint32_t atB = 0, atBias = 0, atQuant = 0, all = 0;
-    uint32_t ofTile = 0, l0c = 0;
-    uint32_t l0a = 0, l0b = 0;  // one tile
-  };
-
-  template <typename T>
-  static constexpr uint32_t kWhole = std::max(detail::mm::kC0<T>, detail::mm::kRows);
-
-  void CheckTiling() {
-    using namespace detail::mm;
-    const struct {
-      const char* name;
-      int32_t value;
-    } positive[] = {{"M", tiling_.M},
-                    {"N", tiling_.N},
-                    {"Ka", tiling_.Ka},
-                    {"Kb", tiling_.Kb},
-                    {"singleCoreM", tiling_.singleCoreM},
-                    {"singleCoreN", tiling_.singleCoreN},
-                    {"singleCoreK", tiling_.singleCoreK},
-                    {"baseM", tiling_.baseM},
-                    {"baseN", tiling_.baseN},
-                    {"baseK", tiling_.baseK},
-                    {"depthA1", tiling_.depthA1},
-                    {"depthB1", tiling_.depthB1},
-                    {"stepM", tiling_.stepM},
-                    {"stepN", tiling_.stepN},
-                    {"stepKa", tiling_.stepKa},
-                    {"stepKb", tiling_.stepKb},
-                    {"dbL0A", tiling_.dbL0A},
-                    {"dbL0B", tiling_.dbL0B},
-                    {"dbL0C", tiling_.dbL0C}};
-    for (const auto& [name, value] : positive) {
-      if (value < 1) {
-        Misuse("Init", "Is it the struct that GetTiling has filled, as a whole?",
-               "%s of the tiling is %d; it is 1 or more", name, value);
-      }
-    }
-    const uint32_t baseM = Word(tiling_.baseM), baseN = Word(tiling_.baseN),
-                   baseK = Word(tiling_.baseK);
-    constexpr uint32_t kUnitK = !A::isTrans && B::isTrans ? kC0<SrcA> : kWhole<SrcA>;
-    CheckMultiple("baseM", baseM, kRows);
-    CheckMultiple("baseN", baseN, kRows);
-    CheckMultiple("baseK", baseK, kUnitK);
-    CheckDouble("dbL0A", tiling_.dbL0A);
-    CheckDouble("dbL0B", tiling_.dbL0B);
-    CheckDouble("dbL0C", tiling_.dbL0C);
-    // Transposition moves whole squares; a B whose MatmulType has a transpose may come without.
-    const uint32_t rowsM = UpTo(baseM, A::isTrans ? kSide<SrcA> : kRows);
-    const uint32_t rowsN = UpTo(baseN, kSide<SrcB>);
-    const uint32_t tileK = UpTo(baseK, kUnitK);
-    room_.l0a = UpTo(rowsM * tileK * uint32_t{sizeof(SrcA)}, kFractalBytes);
-    room_.l0b = UpTo(rowsN * tileK * uint32_t{sizeof(SrcB)}, kFractalBytes);
-    CheckFits("L0A", "baseM x baseK x dbL0A", room_.l0a * Word(tiling_.dbL0A), kL0Bytes);
-    CheckFits("L0B", "baseN x baseK x dbL0B", room_.l0b * Word(tiling_.dbL0B), kL0Bytes);
-    room_.ofTile = (kOn950 ? rowsM : baseM) * rowsN * kSumBytes;
-    room_.l0c = kOwnCo1 ? 0 : room_.ofTile * Word(tiling_.dbL0C);
-    CheckFits("L0C", "baseM x baseN x 4 bytes x dbL0C", room_.ofTile * Word(tiling_.dbL0C),
-              kL0cBytes);
-    if (tiling_.isBias != 0) {
-      CheckFits("the bias table", "baseN x 4 bytes", baseN * kSumBytes, kTableBytes);
-    }
-    room_.slotsA = SlotsOf("depthA1", tiling_.depthA1, tiling_.stepM * tiling_.stepKa);
-    room_.slotsB = SlotsOf("depthB1", tiling_.depthB1, tiling_.stepN * tiling_.stepKb);
-    room_.ofA = BlockBytes<A>(baseM * Word(tiling_.stepM), baseK * Word(tiling_.stepKa));
-    room_.ofB = BlockBytes<B>(baseN * Word(tiling_.stepN), baseK * Word(tiling_.stepKb));
-    constexpr uint32_t kTableUnit = 64, kQuantUnit = 128;
-    room_.atB = room_.ofA * room_.slotsA;
-    room_.atBias = room_.atB + room_.ofB * room_.slotsB;
-    room_.atQuant =
-        UpTo(room_.atBias +
-                 (tiling_.isBias != 0 ? UpTo(baseN * uint32_t{sizeof(BiasT)}, kTableUnit) : 0),
-             kQuantUnit);
-    room_.all = room_.atQuant + (kQuantises ? UpTo(baseN, kRows) * uint32_t{sizeof(uint64_t)} : 0);
-    if (room_.all > kL1Bytes) {
-      Misuse("Init", "Smaller steps, depths or base extents fit; GetTiling gives some.",
-             "the tiling does not fit L1: %u blocks of A of %u bytes, %u of B of %u and the rest "
-             "are %u bytes of %u",
-             room_.slotsA, room_.ofA, room_.slotsB, room_.ofB, room_.all, kL1Bytes);
-    }
-  }
-  static void CheckMultiple(const char* name, uint32_t value, uint32_t unit) {
-    constexpr uint32_t kMost = 4095;
-    if (value % unit != 0 || value > kMost) {
-      detail::mm::Misuse("Init", "Tiles are whole fractals; GetTiling gives such ones.",
-                         "%s of the tiling is %u; it is a multiple of %u below 4096", name, value,
-                         unit);
-    }
-  }
-  static void CheckDouble(const char* name, int32_t value) {
-    if (value > 2) {
-      detail::mm::Misuse("Init", "GetTiling gives such ones.",
-                         "%s of the tiling is %d; it is 1 or 2", name, value);
-    }
-  }
-  static void CheckFits(const char* memory, const char* what, uint32_t bytes, uint32_t most) {
-    if (bytes > most) {
-      detail::mm::Misuse("Init", "Smaller base extents fit; GetTiling gives some.",
-                         "the tiling does not fit %s: %s are %u bytes of %u", memory, what, bytes,
-                         most);
-    }
-  }
-  static uint32_t SlotsOf(const char* name, int32_t depth, int32_t step) {
-    if (depth != step && depth != 2 * step) {
-      detail::mm::Misuse("Init", "GetTiling gives such ones.",
-                         "%s of the tiling is %d; with its steps it is %d or %d", name, depth, step,
-                         2 * step);
-    }
-    return Word(depth / step);
-  }
-  template <typename Type>
-  static uint32_t BlockBytes(uint32_t outer, uint32_t k) {
-    using T = typename Type::T;
-    if (Type::pos == TPosition::TSCM) {
-      return 0;
-    }
-    if (uint64_t{outer} * k * sizeof(T) > detail::mm::kL1Bytes) {
-      detail::mm::Misuse("Init", "Smaller steps or base extents fit; GetTiling gives some.",
-                         "the tiling does not fit L1: a block of %u x %u elements of %u bytes is "
-                         "larger than its %u bytes",
-                         outer, k, uint32_t{sizeof(T)}, detail::mm::kL1Bytes);
-    }
-    return Type::format == CubeFormat::VECTOR
-               ? detail::mm::UpTo(k * uint32_t{sizeof(T)}, detail::mm::kFractalBytes) +
-                     detail::mm::kFractalBytes  // loads take whole fractals from any block on
-               : detail::mm::UpTo(outer, kWhole<T>) * detail::mm::UpTo(k, kWhole<T>) *
-                     uint32_t{sizeof(T)};
-  }
-
   // --- batches ---------------------------------------------------------------------------------------------------------------
-  static detail::mm::Axes AxesOf(const char* setter, int32_t b, int32_t rows, int32_t n, int32_t g,
-                                 int32_t columns) {
-    if (std::min({b, rows, n, g, columns}) < 1) {
-      detail::mm::Misuse("IterateBatch", "The tiling function calls it for A, B and C.",
-                         "the tiling has no layout by %s: its axes are %d, %d, %d, %d and %d",
-                         setter, b, rows, n, g, columns);
-    }
-    return {Word(b), Word(rows), Word(n), Word(g), Word(columns)};
-  }
-  static detail::mm::Axes Plain(uint32_t rows, uint32_t columns) {
-    detail::mm::Axes axes;
-    axes.rows = rows, axes.columns = columns;
-    return axes;
-  }
-  // As they lie in memory: NZ has whole fractals, rows of ND_ALIGN are whole blocks of 32 bytes.
-  template <typename Type>
-  static detail::mm::Axes Whole(detail::mm::Axes axes) {
-    constexpr uint32_t kBlock = detail::mm::kC0<typename Type::T>;
-    axes.rows = detail::mm::UpTo(axes.rows, Type::format == CubeFormat::NZ ? detail::mm::kRows : 1);
-    axes.columns = detail::mm::UpTo(axes.columns, Type::format == CubeFormat::ND ? 1 : kBlock);
-    return axes;
-  }
   detail::mm::Axes AxesOfA() const {
     const TCubeTiling& t = tiling_;
-    return Whole<A>(A::layout == LayoutMode::NORMAL
-                        ? Plain(a_.OuterIsRow() ? orgM_ : orgKa_, a_.OuterIsRow() ? orgKa_ : orgM_)
-                        : AxesOf("SetALayout", t.ALayoutInfoB, t.ALayoutInfoS, t.ALayoutInfoN,
+    return detail::mm::Whole<A>(
+        A::layout == LayoutMode::NORMAL
+            ? detail::mm::Plain(a_.OuterIsRow() ? orgM_ : orgKa_, a_.OuterIsRow() ? orgKa_ : orgM_)
+            : detail::mm::AxesOf("SetALayout", t.ALayoutInfoB, t.ALayoutInfoS, t.ALayoutInfoN,
                                  t.ALayoutInfoG, t.ALayoutInfoD));
   }
   detail::mm::Axes AxesOfB() const {
     const TCubeTiling& t = tiling_;
-    return Whole<B>(B::layout == LayoutMode::NORMAL
-                        ? Plain(b_.OuterIsRow() ? orgN_ : orgKb_, b_.OuterIsRow() ? orgKb_ : orgN_)
-                        : AxesOf("SetBLayout", t.BLayoutInfoB, t.BLayoutInfoS, t.BLayoutInfoN,
+    return detail::mm::Whole<B>(
+        B::layout == LayoutMode::NORMAL
+            ? detail::mm::Plain(b_.OuterIsRow() ? orgN_ : orgKb_, b_.OuterIsRow() ? orgKb_ : orgN_)
+            : detail::mm::AxesOf("SetBLayout", t.BLayoutInfoB, t.BLayoutInfoS, t.BLayoutInfoN,
                                  t.BLayoutInfoG, t.BLayoutInfoD));
   }
   detail::mm::Axes AxesOfC() const {
     const TCubeTiling& t = tiling_;
     return C::layout == LayoutMode::NORMAL
-               ? Plain(orgM_, orgKc_ != 0 ? orgKc_ : orgN_)
-               : AxesOf("SetCLayout", t.CLayoutInfoB, t.CLayoutInfoS1, t.CLayoutInfoN,
-                        t.CLayoutInfoG, t.CLayoutInfoS2);
-  }
-  static detail::mm::Place PlaceIn(LayoutMode layout, const detail::mm::Axes& axes, uint32_t matrix,
-                                   uint32_t stride) {
-    detail::mm::Place place = detail::mm::PlaceOf(layout, axes, matrix);
-    if (stride != 0) {
-      place.offset = uint64_t{matrix} * stride;
-    }
-    return place;
+               ? detail::mm::Plain(orgM_, orgKc_ != 0 ? orgKc_ : orgN_)
+               : detail::mm::AxesOf("SetCLayout", t.CLayoutInfoB, t.CLayoutInfoS1, t.CLayoutInfoN,
+                                    t.CLayoutInfoG, t.CLayoutInfoS2);
   }
   void CheckBatch(const detail::mm::Batch& batch, const detail::mm::Axes& a,
                   const detail::mm::Axes& b, uint32_t sums) const {
@@ -641,8 +395,8 @@ class MatmulImpl {
       Misuse("IterateBatch", "C has one matrix for each group: the call takes whole groups.",
              "the call has %u products, and a group has %u", products, sums);
     }
-    CheckFitsAxes("A", a, a_.OuterIsRow() ? m_ : k_, a_.OuterIsRow() ? k_ : m_);
-    CheckFitsAxes("B", b, b_.OuterIsRow() ? n_ : k_, b_.OuterIsRow() ? k_ : n_);
+    detail::mm::CheckFitsAxes("A", a, a_.OuterIsRow() ? m_ : k_, a_.OuterIsRow() ? k_ : m_);
+    detail::mm::CheckFitsAxes("B", b, b_.OuterIsRow() ? n_ : k_, b_.OuterIsRow() ? k_ : n_);
     if (A::layout != LayoutMode::NORMAL || config.batchMode == BatchMode::BATCH_LESS_THAN_L1) {
       const auto bytes = [](uint32_t count, uint32_t outer, uint32_t k, auto type) {
         using T = decltype(type);
@@ -658,15 +412,6 @@ class MatmulImpl {
       }
     }
   }
-  static void CheckFitsAxes(const char* name, const detail::mm::Axes& axes, uint32_t rows,
-                            uint32_t columns) {
-    if (rows > axes.rows || columns > axes.columns) {
-      detail::mm::Misuse("IterateBatch", "Let the layout in the tiling be that of the tensor.",
-                         "a matrix of %s is %u x %u by its layout, and the part of it is %u x %u",
-                         name, axes.rows, axes.columns, rows, columns);
-    }
-  }
-
   void SetPart(const char* call, int m, int n, int k) {
     CheckIsInit(call);
     const auto set = [call](uint32_t* part, int value, const char* axis) {
@@ -923,19 +668,6 @@ class MatmulImpl {
     return table;
   }
 
-  static constexpr QuantMode_t ModeOf(bool isVector) {
-    if constexpr (std::is_same_v<Dst, Sum>) {
-      return QuantMode_t::NoQuant;
-    } else if constexpr (kOfInt8) {
-      return std::is_same_v<Dst, half> ? (isVector ? QuantMode_t::VDEQF16 : QuantMode_t::DEQF16)
-                                       : (isVector ? QuantMode_t::VREQ8 : QuantMode_t::REQ8);
-    } else if constexpr (kTo8) {
-      return isVector ? QuantMode_t::VQF322B8_PRE : QuantMode_t::QF322B8_PRE;
-    } else {
-      return std::is_same_v<Dst, half> ? QuantMode_t::F322F16 : QuantMode_t::F322BF16;
-    }
-  }
-
   void Out(const GlobalTensor<Dst>& gm, uint8_t enAtomic, bool isDense) {
     using namespace detail::mm;
     Memory& memory = Memory::Of(pipe_);
@@ -956,7 +688,7 @@ class MatmulImpl {
     p.nSize = columns_;
     p.mSize = rows_;
     p.srcStride = TileHeight();
-    p.quantPre = ModeOf(quant_ == Quant::kVector || quant_ == Quant::kVectorInL1);
+    p.quantPre = ModeOf<SrcA, Sum, Dst>(quant_ == Quant::kVector || quant_ == Quant::kVectorInL1);
     p.deqScalar = quantScalar_;
     p.reluEn = config.enableRelu;
     uint64_t at = 0;
@@ -974,7 +706,7 @@ class MatmulImpl {
       p.dstStride = UpTo(isDense ? Word(tiling_.baseN) : pitch, kUnit);
       at = isDense ? 0 : uint64_t{row_} * p.dstStride + column_;
     }
-    SetAtomicOf(enAtomic);
+    SetAtomicOf<Dst>(enAtomic);
     constexpr const FixpipeConfig& kLayout = kToNz ? CFG_NZ : CFG_ROW_MAJOR;
     const LocalTensor<Sum> from = memory.template L0c<Sum>(tileSlot_ * room_.ofTile);
     if constexpr (kCopiesOut) {
@@ -1022,28 +754,9 @@ class MatmulImpl {
     CallBack::kCopyOut(gm.GetPhyAddr(), from.template ReinterpretCast<int8_t>(), &told, userInfo_,
                        selfData_);
   }
-  static void SetAtomicOf(uint8_t enAtomic) {
-    switch (enAtomic) {
-      case 0:
-        return;
-      case 1:
-        SetAtomicAdd<Dst>();
-        return;
-      case 2:
-        SetAtomicMax<Dst>();
-        return;
-      case 3:
-        SetAtomicMin<Dst>();
-        return;
-      default:
-        detail::mm::Misuse("GetTensorC", "1 adds, 2 keeps the larger one, 3 the smaller one.",
-                           "enAtomic is %d; it is 0 to 3", int{enAtomic});
-    }
-  }
-
   TPipe* pipe_ = nullptr;
   TCubeTiling tiling_;
-  Room room_;
+  detail::mm::Room room_;
   detail::mm::Operand<A, true> a_;
   detail::mm::Operand<B, false> b_;
   detail::mm::Held<SrcA> heldA_;
@@ -1064,22 +777,5 @@ class MatmulImpl {
   bool isIterating_ = false, hasTile_ = false, isTileFull_ = false;
   bool isUnderWay_ = false;  // the memories are in use, or End would have been called
 };
-
-namespace detail::mm {
-
-// REGIST_MATMUL_OBJ: objects, each with its tiling; one alone may get it later by Init.
-template <typename Object>
-void Regist(TPipe*, Object&) {}
-template <typename Object, typename... Rest>
-void Regist(TPipe* pipe, Object& object, const TCubeTiling* tiling, Rest&&... rest) {
-  if (tiling != nullptr || Object::kHasConstantTiling) {
-    object.Init(tiling, pipe);
-  }
-  if constexpr (sizeof...(Rest) > 0) {
-    Regist(pipe, rest...);
-  }
-}
-
-}  // namespace detail::mm
 
 }  // namespace AscendC

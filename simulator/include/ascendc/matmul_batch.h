@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "ascendc/matmul_config.h"
+#include "ascendc/matmul_memory.h"
+#include "ascendc/matmul_misuse.h"
 
 namespace AscendC::detail::mm {
 
@@ -38,6 +40,43 @@ constexpr Place PlaceOf(LayoutMode layout, const Axes& axes, uint32_t matrix) {
       return {uint64_t{matrix} * axes.columns, axes.b * inRow * axes.columns};
     default:  // one matrix behind the other
       return {uint64_t{matrix} * axes.rows * axes.columns, axes.columns};
+  }
+}
+
+inline Axes AxesOf(const char* setter, int32_t b, int32_t rows, int32_t n, int32_t g,
+                   int32_t columns) {
+  if (std::min({b, rows, n, g, columns}) < 1) {
+    Misuse("IterateBatch", "The tiling function calls it for A, B and C.",
+           "the tiling has no layout by %s: its axes are %d, %d, %d, %d and %d", setter, b, rows, n,
+           g, columns);
+  }
+  return {Word(b), Word(rows), Word(n), Word(g), Word(columns)};
+}
+inline Axes Plain(uint32_t rows, uint32_t columns) {
+  Axes axes;
+  axes.rows = rows, axes.columns = columns;
+  return axes;
+}
+// As they lie in memory: NZ has whole fractals, rows of ND_ALIGN are whole blocks of 32 bytes.
+template <typename Type>
+Axes Whole(Axes axes) {
+  constexpr uint32_t kBlock = kC0<typename Type::T>;
+  axes.rows = UpTo(axes.rows, Type::format == CubeFormat::NZ ? kRows : 1);
+  axes.columns = UpTo(axes.columns, Type::format == CubeFormat::ND ? 1 : kBlock);
+  return axes;
+}
+inline Place PlaceIn(LayoutMode layout, const Axes& axes, uint32_t matrix, uint32_t stride) {
+  Place place = PlaceOf(layout, axes, matrix);
+  if (stride != 0) {
+    place.offset = uint64_t{matrix} * stride;
+  }
+  return place;
+}
+inline void CheckFitsAxes(const char* name, const Axes& axes, uint32_t rows, uint32_t columns) {
+  if (rows > axes.rows || columns > axes.columns) {
+    Misuse("IterateBatch", "Let the layout in the tiling be that of the tensor.",
+           "a matrix of %s is %u x %u by its layout, and the part of it is %u x %u", name,
+           axes.rows, axes.columns, rows, columns);
   }
 }
 

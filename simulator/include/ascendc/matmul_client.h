@@ -6,93 +6,12 @@
 #include <exception>
 #include <iterator>
 
-#include "ascendc/data_copy.h"
 #include "ascendc/matmul.h"
 #include "ascendc/matmul_abi.h"
+#include "ascendc/matmul_request.h"
+#include "ascendc/matmul_share.h"
 #include "ascendc/scalar.h"
 #include "ascendc/sysvar.h"
-
-namespace AscendC::detail::mm {
-
-enum class Ask : uint32_t { kIterate, kTile, kAll, kBatch, kEnd };
-
-// Bits say what an AIV has set since its last request.
-enum Change : uint32_t {
-  kTilingChanged = 1,
-  kOrgShapeChanged = 2,
-  kPartChanged = 4,
-  kAChanged = 8,
-  kBChanged = 16,
-  kBiasChanged = 32,
-  kQuantChanged = 64,
-  kCopiesChanged = 128,
-};
-
-struct GmMatrix {
-  void* at = nullptr;
-  uint64_t size = 0;
-  bool transposed = false;
-  bool isPart = false;  // an AIV's part alone
-
-  template <typename T>
-  void Set(const GlobalTensor<T>& tensor, bool isTransposed = false, bool isItsPart = false) {
-    at = tensor.GetPhyAddr();
-    size = tensor.GetSize();
-    transposed = isTransposed;
-    isPart = isItsPart;
-  }
-  template <typename T>
-  GlobalTensor<T> Get() const {
-    GlobalTensor<T> tensor;
-    tensor.SetGlobalBuffer(static_cast<__gm__ T*>(at), size);
-    return tensor;
-  }
-};
-
-struct Request {
-  uint32_t object = 0;  // as REGIST_MATMUL_OBJ has them
-  Ask ask = Ask::kAll;
-  uint64_t type = 0;  // of the object, which both halves have alike
-  uint32_t changes = 0;
-  bool answered = true;
-  // Iterate, GetTensorC, IterateAll and IterateBatch fill these in.
-  bool partialSum = false, dense = false;
-  uint8_t atomic = 0;
-  Batch batch;
-  GmMatrix c;
-  // The bits of `changes` say which of these count.
-  bool hasTiling = false;
-  TCubeTiling tiling;
-  int32_t org[5] = {}, part[3] = {-1, -1, -1};
-  GmMatrix a, b, bias, quant;
-  bool hasBias = false, isQuantVector = false;
-  uint64_t quantScalar = 0;
-  uint64_t userInfo = 0, selfData = 0;
-};
-struct Answer {
-  bool hasTile = false;
-  uint32_t rows = 0, columns = 0, pitch = 0;        // of the tile
-  uint32_t row = 0, column = 0, columnsOfPart = 0;  // where it lies in the AIV's part
-};
-
-// A matrix that an AIV has in UB: its AIC gets it by GM.
-template <typename Type>
-using InGm = std::conditional_t<Type::pos == TPosition::VECOUT || Type::pos == TPosition::VECIN,
-                                MatmulType<TPosition::GM, Type::format, typename Type::T,
-                                           Type::isTrans, Type::layout, Type::ibShare>,
-                                Type>;
-
-// Both halves compute the same number for the same types.
-template <typename... Types>
-constexpr uint64_t NumberOf() {
-  uint64_t number = 0xCBF29CE484222325;
-  for (const char* c = __PRETTY_FUNCTION__; *c != 0; ++c) {
-    number = (number ^ static_cast<uint8_t>(*c)) * 0x100000001B3;
-  }
-  return number;
-}
-
-}  // namespace AscendC::detail::mm
 
 namespace AscendC {
 
@@ -303,13 +222,13 @@ class MatmulClient {
                          "enAtomic is %d for a tile that goes to UB", int{enAtomic});
     }
     if constexpr (sync) {
-      const GlobalTensor<Dst> slot = Slot();
+      const GlobalTensor<Dst> slot = share_.template Slot<Dst>();
       const detail::mm::Answer tile = Tile(slot, 0, true);
-      CopyToUb(co2Local, slot, tile, tile.pitch);
+      share_.CopyToUb(co2Local, slot, tile, tile.pitch);
     } else {
       detail::mm::Answer tile;
       const GlobalTensor<Dst> slot = NextOfLater(&tile);
-      CopyToUb(co2Local, slot, tile, tile.pitch);
+      share_.CopyToUb(co2Local, slot, tile, tile.pitch);
     }
   }
   // The tile that Iterate<false> has made, where SetWorkspace says: baseM x baseN elements.
@@ -346,7 +265,7 @@ class MatmulClient {
       detail::mm::Misuse("IterateAll", "Sums and the like are for GM.",
                          "enAtomic is %d for a part that goes to UB", int{enAtomic});
     }
-    const GlobalTensor<Dst> slot = Slot();
+    const GlobalTensor<Dst> slot = share_.template Slot<Dst>();
     while (Iterate()) {
       const detail::mm::Answer tile = Tile(slot, 0, true);
       const uint32_t pitch = detail::mm::UpTo(tile.columnsOfPart, detail::mm::kC0<Dst>);
@@ -354,7 +273,7 @@ class MatmulClient {
         detail::mm::Misuse("IterateAll", "Rows in UB are whole blocks of 32 bytes: use ND_ALIGN.",
                            "C has %u columns, and its format is ND", tile.columnsOfPart);
       }
-      CopyToUb(ubCmatrix[tile.row * pitch + tile.column], slot, tile, pitch);
+      share_.CopyToUb(ubCmatrix[tile.row * pitch + tile.column], slot, tile, pitch);
     }
   }
   void WaitIterateAll() {
@@ -412,12 +331,12 @@ class MatmulClient {
     }
     SetBatch(batchA, batchB, matrixStrideA, matrixStrideB);
     next_.batch.isPart = true;
-    const GlobalTensor<Dst> slot = Slot();
+    const GlobalTensor<Dst> slot = share_.template Slot<Dst>();
     SetC(slot, 0, false);
     Answer all = Call(Ask::kBatch);
     all.rows = ResultsOf(batchA, batchB) * m, all.columns = pitch, all.pitch = pitch;
     next_.batch = {};
-    CopyToUb(ubCmatrix, slot, all, pitch);
+    share_.CopyToUb(ubCmatrix, slot, all, pitch);
   }
   // Batch after batch; C lies where SetWorkspace says.
   template <bool sync = true, bool waitIterateBatch = false>
@@ -467,7 +386,7 @@ class MatmulClient {
     Answer all;
     all.rows = ResultsOf(batchA, batchB) * static_cast<uint32_t>(tiling_.CLayoutInfoS1);
     all.columns = all.pitch = static_cast<uint32_t>(tiling_.CLayoutInfoS2);
-    CopyToUb(c, from, all, UpTo(all.columns, kC0<Dst>));
+    share_.CopyToUb(c, from, all, UpTo(all.columns, kC0<Dst>));
   }
   void WaitIterateBatch() {
     if (!Await()) {
@@ -480,8 +399,7 @@ class MatmulClient {
   // --- REGIST_MATMUL_OBJ ----------------------------------------------------------------------------------------------------
   void Register(uint32_t object, TPipe* pipe, GM_ADDR workspace) {
     next_.object = object;
-    pipe_ = pipe;
-    workspace_ = workspace;
+    share_ = {pipe, workspace};
   }
   // On the AIC, when its AIVs have left: an AIV's object says that End is missing, and with enableEnd off nobody calls it.
   void EndAll() {
@@ -625,21 +543,6 @@ class MatmulClient {
     return std::max(batchA, batchB) / Impl::SumsOf(tiling_);
   }
 
-  template <HardEvent event>
-  void Order() {
-    const TEventID id = pipe_->AllocEventID<event>();
-    SetFlag<event>(id);
-    WaitFlag<event>(id);
-    pipe_->ReleaseEventID<event>(id);
-  }
-  GlobalTensor<Dst> Slot() const {
-    constexpr uint32_t kBytes = detail::mm::kL0cBytes;
-    GlobalTensor<Dst> slot;
-    slot.SetGlobalBuffer(reinterpret_cast<__gm__ Dst*>(
-                             aclsim::MatmulWorkspace(workspace_, nullptr, kBytes, "a tile of C")),
-                         kBytes / sizeof(Dst));
-    return slot;
-  }
   // Operands in UB go to where the AIC finds them, once the part's extents are known.
   void HandOver() {
     using namespace detail::mm;
@@ -651,73 +554,23 @@ class MatmulClient {
     if constexpr (A::pos == TPosition::VECOUT) {
       if (has(kAChanged)) {
         const bool isMRow = !next_.a.transposed;
-        next_.a.Set(InShare<A>(inUbA_, isMRow ? m : k, isMRow ? k : m, "A"), !isMRow, true);
+        next_.a.Set(share_.template InShare<A>(inUbA_, isMRow ? m : k, isMRow ? k : m, "A"),
+                    !isMRow, true);
       }
     }
     if constexpr (B::pos == TPosition::VECOUT) {
       if (has(kBChanged)) {
         const bool isNRow = next_.b.transposed;
-        next_.b.Set(InShare<B>(inUbB_, isNRow ? n : k, isNRow ? k : n, "B"), isNRow, true);
+        next_.b.Set(share_.template InShare<B>(inUbB_, isNRow ? n : k, isNRow ? k : n, "B"), isNRow,
+                    true);
       }
     }
     if constexpr (Bias::pos == TPosition::VECOUT) {
       if (has(kBiasChanged) && next_.hasBias) {
-        next_.bias.Set(InShare<Bias>(inUbBias_, 1, n, "the bias"));
+        next_.bias.Set(share_.template InShare<Bias>(inUbBias_, 1, n, "the bias"));
       }
     }
   }
-  // Ordered with what the kernel's other pipes do to the tensor before and after. Rows lie in whole blocks of 32 bytes, whose rest nobody
-  // reads; of NZ, a row is a column of fractals.
-  template <typename Type>
-  GlobalTensor<typename Type::T> InShare(const LocalTensor<typename Type::T>& local, int32_t rows,
-                                         int32_t columns, const char* what) {
-    using namespace detail::mm;
-    using T = typename Type::T;
-    auto count = static_cast<uint32_t>(rows);
-    uint32_t row = static_cast<uint32_t>(columns) * uint32_t{sizeof(T)},
-             pitch = UpTo(row, ONE_BLK_SIZE);
-    if constexpr (Type::format == CubeFormat::NZ) {
-      row = count * ONE_BLK_SIZE;
-      pitch = UpTo(count, kRows) * ONE_BLK_SIZE;
-      count = PartsOf(static_cast<uint32_t>(columns), kC0<T>);
-    }
-    GlobalTensor<T> gm;
-    gm.SetGlobalBuffer(reinterpret_cast<__gm__ T*>(aclsim::MatmulWorkspace(
-                           workspace_, reinterpret_cast<const void*>(local.GetPhyAddr()),
-                           uint64_t{count} * pitch, what)),
-                       uint64_t{count} * pitch / sizeof(T));
-    Order<HardEvent::V_MTE3>();
-    Order<HardEvent::MTE2_MTE3>();
-    DataCopyPad(gm, local,
-                DataCopyExtParams(static_cast<uint16_t>(count), row,
-                                  (pitch - UpTo(row, ONE_BLK_SIZE)) / uint32_t{ONE_BLK_SIZE},
-                                  pitch - row, 0));
-    Order<HardEvent::MTE3_V>();
-    Order<HardEvent::MTE3_MTE2>();
-    return gm;
-  }
-  // Ordered with what the kernel does to the tensor before and after by its vector unit and MTE3; the slot is read when the next
-  // request takes effect. pitch: from row to row in UB.
-  void CopyToUb(const LocalTensor<Dst>& to, const GlobalTensor<Dst>& slot,
-                const detail::mm::Answer& tile, uint32_t pitch) {
-    constexpr uint32_t kSize = sizeof(Dst);
-    const uint32_t row = detail::mm::UpTo(tile.columns * kSize, ONE_BLK_SIZE);
-    if (tile.rows > 1 && pitch * kSize % ONE_BLK_SIZE != 0) {
-      detail::mm::Misuse("GetTensorC", "Rows in UB are whole blocks of 32 bytes.",
-                         "rows in UB are %u elements of %u bytes apart", pitch, kSize);
-    }
-    Order<HardEvent::V_MTE2>();
-    Order<HardEvent::MTE3_MTE2>();
-    DataCopyPad(to, slot,
-                DataCopyExtParams(
-                    static_cast<uint16_t>(tile.rows), tile.columns * kSize,
-                    (tile.pitch - tile.columns) * kSize,
-                    (pitch * kSize - std::min(pitch * kSize, row)) / uint32_t{ONE_BLK_SIZE}, 0),
-                DataCopyPadExtParams<Dst>(false, 0, 0, Dst()));
-    Order<HardEvent::MTE2_V>();
-    Order<HardEvent::MTE2_MTE3>();
-  }
-
   __attribute__((always_inline)) bool Do(TPipe* pipe, uint32_t vector,
                                          const detail::mm::Request& request) {
     using namespace detail::mm;
@@ -811,84 +664,10 @@ class MatmulClient {
   LocalTensor<SrcA> inUbA_;
   LocalTensor<SrcB> inUbB_;
   LocalTensor<BiasT> inUbBias_;
-  TPipe* pipe_ = nullptr;
-  GM_ADDR workspace_ = nullptr;
+  detail::mm::Share share_;
   uint32_t pending_ = 0;  // answers that are due, of what need not be waited for at once
   uint32_t early_ = 0;    // those of them that came before they were waited for
   bool isUnderWay_ = false;
 };
-
-namespace detail::mm {
-
-template <typename Object>
-void List(uint32_t* count, TPipe* pipe, GM_ADDR workspace, Object& object) {
-  object.Register((*count)++, pipe, workspace);
-}
-template <typename Object, typename... Rest>
-void List(uint32_t* count, TPipe* pipe, GM_ADDR workspace, Object& object,
-          const TCubeTiling* tiling, Rest&&... rest) {
-  List(count, pipe, workspace, object);
-  if (tiling != nullptr || Object::kHasConstantTiling) {
-    object.Init(tiling);
-  }
-  if constexpr (sizeof...(Rest) > 0) {
-    List(count, pipe, workspace, rest...);
-  }
-}
-
-// In the kernel's own function, as calls of an object are: reports know few of the frames above an instruction.
-template <typename Object, typename... Rest>
-__attribute__((always_inline)) inline bool ServeBy(uint32_t at, TPipe* pipe, uint32_t vector,
-                                                   const Request& request, Object& object,
-                                                   Rest&&... rest) {
-  if constexpr (std::is_pointer_v<Object> || std::is_null_pointer_v<Object>) {  // a tiling
-    if constexpr (sizeof...(Rest) > 0) {
-      return ServeBy(at, pipe, vector, request, rest...);
-    } else {
-      return false;
-    }
-  } else {
-    if (request.object == at) {
-      return object.Serve(pipe, vector, request);
-    }
-    if constexpr (sizeof...(Rest) > 0) {
-      return ServeBy(at + 1, pipe, vector, request, rest...);
-    } else {
-      Misuse("REGIST_MATMUL_OBJ", "Both halves and both AIVs list the same objects in one order.",
-             "an AIV calls object number %u, which the AIC does not have", request.object);
-    }
-  }
-}
-
-inline void EndEach() {}
-template <typename Object, typename... Rest>
-void EndEach(Object& object, Rest&&... rest) {
-  if constexpr (!std::is_pointer_v<Object> && !std::is_null_pointer_v<Object>) {
-    object.EndAll();
-  }
-  EndEach(rest...);
-}
-
-// Registers in a MIX kernel. True on the AIC, which has served its AIVs until they have left.
-template <typename... Args>
-__attribute__((always_inline)) inline bool RegistMixed(TPipe* pipe, GM_ADDR workspace,
-                                                       Args&&... args) {
-  uint32_t count = 0;
-  List(&count, pipe, workspace, args...);
-  if (!aclsim::MatmulRegister(count)) {
-    return false;
-  }
-  Request request;
-  // An AIV whose tile is in L0C gets it before another one has its turn.
-  int32_t holder = -1;
-  for (int32_t vector; (vector = aclsim::MatmulServe(holder, &request, sizeof(request))) >= 0;) {
-    const bool holds = ServeBy(0, pipe, static_cast<uint32_t>(vector), request, args...);
-    holder = holds ? vector : -1;
-  }
-  EndEach(args...);
-  return true;
-}
-
-}  // namespace detail::mm
 
 }  // namespace AscendC

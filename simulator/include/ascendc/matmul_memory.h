@@ -18,8 +18,20 @@ constexpr uint32_t kL1Bytes = 512 * 1024, kL0Bytes = 64 * 1024,
 constexpr uint32_t kSumBytes = 4;   // an element of L0C, and of the bias table
 constexpr uint32_t kMostSlots = 2;  // of a memory that is filled while the other half is read
 
+constexpr uint32_t Word(int32_t value) { return static_cast<uint32_t>(value); }
 constexpr uint32_t UpTo(uint32_t value, uint32_t unit) { return (value + unit - 1) / unit * unit; }
 constexpr uint32_t PartsOf(uint32_t value, uint32_t part) { return (value + part - 1) / part; }
+
+template <typename T>
+constexpr uint32_t kC0 = ONE_BLK_SIZE / sizeof(T);
+// Rows and columns that transposition moves at a time.
+template <typename T>
+constexpr uint32_t kSide = sizeof(T) == 1 ? 32 : kRows;
+
+template <typename T>
+constexpr bool kIsInteger = std::is_same_v<T, int8_t> || std::is_same_v<T, int4b_t>;
+template <typename T>
+using SumOf = std::conditional_t<kIsInteger<T>, int32_t, float>;
 
 // The halves of a memory that one pipe fills and another one empties: `there` says that a half is full, `back` that it is free again.
 template <HardEvent there, HardEvent back>

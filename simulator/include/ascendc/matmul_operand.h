@@ -2,35 +2,10 @@
 // The matrices that Matmul multiplies: their blocks in L1 and their parts in L0.
 #pragma once
 
-#include <cstdio>
-
 #include "ascendc/matmul_batch.h"
 #include "ascendc/matmul_memory.h"
 
 namespace AscendC::detail::mm {
-
-// A mistake in the use of an object: ends the core.
-template <typename... Args>
-[[noreturn]] void Misuse(const char* call, const char* next, const char* format, Args... args) {
-  char text[512] = "";
-  if constexpr (sizeof...(Args) == 0) {
-    std::snprintf(text, sizeof(text), "%s", format);
-  } else {
-    std::snprintf(text, sizeof(text), format, args...);
-  }
-  aclsim::MatmulMisuse(call, text, next);
-}
-
-template <typename T>
-constexpr uint32_t kC0 = ONE_BLK_SIZE / sizeof(T);
-// Rows and columns that transposition moves at a time.
-template <typename T>
-constexpr uint32_t kSide = sizeof(T) == 1 ? 32 : kRows;
-
-template <typename T>
-constexpr bool kIsInteger = std::is_same_v<T, int8_t> || std::is_same_v<T, int4b_t>;
-template <typename T>
-using SumOf = std::conditional_t<kIsInteger<T>, int32_t, float>;
 
 // A block of a matrix in L1, in columns of C0 elements with `height` rows each.
 template <typename T>

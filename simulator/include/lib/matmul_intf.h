@@ -3,7 +3,7 @@
 // vector cores call. Vector kernels include it for the rest of the API.
 #pragma once
 
-#include "ascendc/matmul_client.h"
+#include "ascendc/matmul_regist.h"
 #include "kernel_operator.h"
 
 namespace AscendC {

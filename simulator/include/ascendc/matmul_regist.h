@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// REGIST_MATMUL_OBJ: the objects of a kernel of cube cores alone, and those of a MIX kernel, which its AICs serve.
+#pragma once
+
+#include "ascendc/matmul_client.h"
+
+namespace AscendC {
+
+namespace detail::mm {
+
+// REGIST_MATMUL_OBJ: objects, each with its tiling; one alone may get it later by Init.
+template <typename Object>
+void Regist(TPipe*, Object&) {}
+template <typename Object, typename... Rest>
+void Regist(TPipe* pipe, Object& object, const TCubeTiling* tiling, Rest&&... rest) {
+  if (tiling != nullptr || Object::kHasConstantTiling) {
+    object.Init(tiling, pipe);
+  }
+  if constexpr (sizeof...(Rest) > 0) {
+    Regist(pipe, rest...);
+  }
+}
+
+template <typename Object>
+void List(uint32_t* count, TPipe* pipe, GM_ADDR workspace, Object& object) {
+  object.Register((*count)++, pipe, workspace);
+}
+template <typename Object, typename... Rest>
+void List(uint32_t* count, TPipe* pipe, GM_ADDR workspace, Object& object,
+          const TCubeTiling* tiling, Rest&&... rest) {
+  List(count, pipe, workspace, object);
+  if (tiling != nullptr || Object::kHasConstantTiling) {
+    object.Init(tiling);
+  }
+  if constexpr (sizeof...(Rest) > 0) {
+    List(count, pipe, workspace, rest...);
+  }
+}
+
+// In the kernel's own function, as calls of an object are: reports know few of the frames above an instruction.
+template <typename Object, typename... Rest>
+__attribute__((always_inline)) inline bool ServeBy(uint32_t at, TPipe* pipe, uint32_t vector,
+                                                   const Request& request, Object& object,
+                                                   Rest&&... rest) {
+  if constexpr (std::is_pointer_v<Object> || std::is_null_pointer_v<Object>) {  // a tiling
+    if constexpr (sizeof...(Rest) > 0) {
+      return ServeBy(at, pipe, vector, request, rest...);
+    } else {
+      return false;
+    }
+  } else {
+    if (request.object == at) {
+      return object.Serve(pipe, vector, request);
+    }
+    if constexpr (sizeof...(Rest) > 0) {
+      return ServeBy(at + 1, pipe, vector, request, rest...);
+    } else {
+      Misuse("REGIST_MATMUL_OBJ", "Both halves and both AIVs list the same objects in one order.",
+             "an AIV calls object number %u, which the AIC does not have", request.object);
+    }
+  }
+}
+
+inline void EndEach() {}
+template <typename Object, typename... Rest>
+void EndEach(Object& object, Rest&&... rest) {
+  if constexpr (!std::is_pointer_v<Object> && !std::is_null_pointer_v<Object>) {
+    object.EndAll();
+  }
+  EndEach(rest...);
+}
+
+// Registers in a MIX kernel. True on the AIC, which has served its AIVs until they have left.
+template <typename... Args>
+__attribute__((always_inline)) inline bool RegistMixed(TPipe* pipe, GM_ADDR workspace,
+                                                       Args&&... args) {
+  uint32_t count = 0;
+  List(&count, pipe, workspace, args...);
+  if (!aclsim::MatmulRegister(count)) {
+    return false;
+  }
+  Request request;
+  // An AIV whose tile is in L0C gets it before another one has its turn.
+  int32_t holder = -1;
+  for (int32_t vector; (vector = aclsim::MatmulServe(holder, &request, sizeof(request))) >= 0;) {
+    const bool holds = ServeBy(0, pipe, static_cast<uint32_t>(vector), request, args...);
+    holder = holds ? vector : -1;
+  }
+  EndEach(args...);
+  return true;
+}
+
+}  // namespace detail::mm
+
+}  // namespace AscendC

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the types and the config of a Matmul say, and which of them are simulated.
+#pragma once
+
+#include "ascendc/matmul_config.h"
+#include "ascendc/matmul_memory.h"
+
+namespace AscendC::detail::mm {
+
+constexpr const MatmulConfig& ConfigIn(const MatmulConfig& config) { return config; }
+constexpr const MatmulConfig& ConfigIn(const MatmulApiStaticTiling& tiling) { return tiling.cfg; }
+
+// Whether a MatmulCallBackFunc has the copy.
+template <typename CopyOrNull>
+constexpr bool kIsCopy = !std::is_null_pointer_v<std::remove_cv_t<CopyOrNull>>;
+
+template <typename A, typename B, typename C, typename Bias, const auto& given, typename CallBack>
+struct Rules {
+  static constexpr bool kIsConstant =
+      std::is_same_v<std::decay_t<decltype(given)>, MatmulApiStaticTiling>;
+  static constexpr MatmulConfig config = ConfigIn(given);
+  using SrcA = typename A::T;
+  using SrcB = typename B::T;
+  using Dst = typename C::T;
+  using BiasT = typename Bias::T;
+  using Sum = SumOf<SrcA>;
+
+  static constexpr bool kOfInt8 = std::is_same_v<SrcA, int8_t>;
+  static constexpr bool kOfFp8 =
+      kOn950 && (std::is_same_v<SrcA, fp8_e4m3fn_t> || std::is_same_v<SrcA, fp8_e5m2_t> ||
+                 std::is_same_v<SrcA, hifloat8_t>);
+  static constexpr bool kOfFloats = std::is_same_v<SrcA, half> ||
+                                    std::is_same_v<SrcA, bfloat16_t> ||
+                                    std::is_same_v<SrcA, float> || kOfFp8;
+  static constexpr bool kTo8 = std::is_same_v<Dst, int8_t> || std::is_same_v<Dst, uint8_t>;
+  static constexpr bool kQuantises = kTo8 || (kOfInt8 && std::is_same_v<Dst, half>);
+  static constexpr bool kOwnCo1 = C::pos == TPosition::CO1;  // the kernel has the tile in L0C
+  // Copies of the kernel's own.
+  static constexpr bool kCopiesOut = kIsCopy<decltype(CallBack::kCopyOut)>;
+  static constexpr bool kCopiesA = kIsCopy<decltype(CallBack::kCopyA1)>;
+  static constexpr bool kCopiesB = kIsCopy<decltype(CallBack::kCopyB1)>;
+  static constexpr bool kIsBatch = A::layout != LayoutMode::NONE;
+
+  static_assert(std::is_same_v<SrcA, SrcB>, "Matmul: A and B have one type");
+  static_assert(kOfInt8 || kOfFloats,
+                "Matmul: A and B are half, bfloat16_t, float or int8_t, on 950 fp8_e4m3fn_t, "
+                "fp8_e5m2_t or hifloat8_t too; int4b_t is not simulated yet, nor are MX types; "
+                "docs/simulator.md says what is");
+  static_assert(kOfInt8 ? std::is_same_v<Dst, int32_t> || std::is_same_v<Dst, half> || kTo8
+                        : std::is_same_v<Dst, float> || std::is_same_v<Dst, half> ||
+                              std::is_same_v<Dst, bfloat16_t> || kTo8,
+                "Matmul: C of int8_t is int32_t, half, int8_t or uint8_t; C of others is float, "
+                "half, bfloat16_t, int8_t or uint8_t");
+  static_assert(
+      !kTo8 || !std::is_same_v<SrcA, float>,
+      "Matmul: C is quantised to eight bits where A and B are half, bfloat16_t or int8_t");
+  static_assert(std::is_same_v<BiasT, Sum> || (kOfFloats && std::is_same_v<BiasT, half>) ||
+                    !config.enableSetBias || std::is_same_v<BiasT, Dst>,
+                "Matmul: the bias is float or half, or int32_t where A and B are int8_t");
+  static_assert(A::pos == TPosition::GM || A::pos == TPosition::TSCM,
+                "Matmul: A in VECOUT is not simulated yet; it lies in GM or TSCM; "
+                "docs/simulator.md says what is");
+  static_assert(B::pos == TPosition::GM || B::pos == TPosition::TSCM,
+                "Matmul: B in VECOUT is not simulated yet; it lies in GM or TSCM; "
+                "docs/simulator.md says what is");
+  static_assert(C::pos == TPosition::GM || kOwnCo1,
+                "Matmul: C in VECIN is of vector cores (MIX kernels); here it goes to GM or CO1; "
+                "docs/simulator.md says what is simulated");
+  static_assert(A::format == CubeFormat::ND || A::format == CubeFormat::NZ ||
+                    A::format == CubeFormat::VECTOR,
+                "Matmul: A in this format is not simulated yet; it is ND, NZ or VECTOR");
+  static_assert(B::format == CubeFormat::ND || B::format == CubeFormat::NZ,
+                "Matmul: B in this format is not simulated yet; it is ND or NZ");
+  static_assert((A::pos == TPosition::GM || A::format == CubeFormat::NZ) &&
+                    (B::pos == TPosition::GM || B::format == CubeFormat::NZ),
+                "Matmul: matrices in TSCM are NZ");
+  static_assert(A::format != CubeFormat::VECTOR || !A::isTrans,
+                "Matmul: a vector has no transpose");
+  static_assert(C::format == CubeFormat::ND || C::format == CubeFormat::NZ ||
+                    C::format == CubeFormat::ND_ALIGN,
+                "Matmul: C in this format is not simulated yet; it is ND, ND_ALIGN or NZ");
+  static_assert(!kOwnCo1 || (C::format == CubeFormat::NZ && std::is_same_v<Dst, Sum>),
+                "Matmul: C in CO1 is NZ, of float or int32_t");
+  static_assert(kIsBatch == (B::layout != LayoutMode::NONE) &&
+                    kIsBatch == (C::layout != LayoutMode::NONE) &&
+                    (!kIsBatch || A::layout == B::layout),
+                "Matmul: A and B of a batch have one LayoutMode, and C has one as well");
+  static_assert(!kIsBatch || (A::pos == TPosition::GM && B::pos == TPosition::GM &&
+                              C::pos == TPosition::GM && !kCopiesA && !kCopiesB && !kCopiesOut),
+                "Matmul: batches with matrices in TSCM or CO1, or with copies of the kernel's own, "
+                "are not simulated yet; docs/simulator.md says what is");
+  static_assert(!kIsBatch || (!kQuantises && config.doNorm),
+                "Matmul: batches are of the NORM template, without quantisation");
+  static_assert(!kIsBatch || (A::format != CubeFormat::VECTOR && C::format != CubeFormat::NZ),
+                "Matmul: A and B of a batch are ND or NZ, and C is ND or ND_ALIGN");
+  static_assert((A::layout != LayoutMode::BSNGD && A::layout != LayoutMode::SBNGD) ||
+                    (A::format == CubeFormat::ND && B::format == CubeFormat::ND),
+                "Matmul: matrices in BSNGD and SBNGD are ND");
+  static_assert((!kCopiesA || A::pos == TPosition::GM) && (!kCopiesB || B::pos == TPosition::GM) &&
+                    (!kCopiesOut || C::pos == TPosition::GM),
+                "Matmul: MatmulCallBackFunc copies matrices that are in GM");
+  static_assert(!config.isPartialOutput && !config.intraBlockPartSum && !config.enableMixDualMaster,
+                "Matmul: isPartialOutput, intraBlockPartSum and enableMixDualMaster are not "
+                "simulated yet; docs/simulator.md says what is");
+  static_assert(!config.isEnableChannelSplit ||
+                    (C::format == CubeFormat::NZ && std::is_same_v<Dst, float>),
+                "Matmul: isEnableChannelSplit is of C in NZ, of float");
+};
+
+}  // namespace AscendC::detail::mm
