@@ -16,21 +16,24 @@ import re
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
 from aclgrad.ops import find
-from aclgrad.profiling.calls import profile_op
+from aclgrad.profiling.calls import profile_op, profiling
 from aclgrad.runtime import Device
 from aclgrad.spec import dtypes
+from aclgrad.spec.cases import Case
+from aclgrad.testing.run import execute
 
 ROOT = Path(__file__).resolve().parents[3]
 UB_REPORTED = 196352  # PlatformAscendC on the 2201 architecture
 UB_USABLE = 184 * 1024
 PADDED, SHARED_ROWS, COLUMNS, SHARED_COLUMNS, TRANSPOSED, PACKED = range(1, 7)
 PAIR, MASK, MASK_RUNS = 0, 1, 2  # RowInputs
+MASK_RUN = 16  # kMaskRun
 
 SHIM = """
 #include <cstdio>
@@ -770,3 +773,52 @@ def test_the_plan_has_the_ub_that_the_kernel_uses(
         assert taken == [told["choices"][-1]["layout"]] == [LAYOUTS[made.path]]
         layouts.add(made.path)
     assert len(layouts) >= (4 if soc in ("Ascend310P3", "Ascend910A") else 5)
+
+
+def cases_of_grid(op: str, dtype: str) -> list[Case]:
+    """The standard grid's contiguous cases of a dtype, one of each shape and dim."""
+    spec = find(op)
+    found: dict[object, Case] = {}
+    for case in spec.cases(spec, False):
+        descs = [desc for desc in case.call.tensors.values() if desc is not None]
+        plain = all(desc.strides is None and not desc.empty for desc in descs)
+        if plain and case.dtype.alias == dtype:
+            what = tuple(desc.shape for desc in descs), case.call.attrs.get("dim")
+            found.setdefault(what, replace(case, values="zero"))
+    return list(found.values())
+
+
+def inputs_of(case: Case) -> int:
+    """RowInputs of a case, as the tiling of masked rows tells them."""
+    mask = case.call.tensors.get("mask")
+    if mask is None:
+        return PAIR
+    batches, heads, rows = case.call.tensor("y").shape[:3]
+    run = rows
+    if mask.shape[1] == heads:
+        run *= heads * (batches if mask.shape[0] == batches else 1)
+    return MASK_RUNS if run >= MASK_RUN else MASK
+
+
+@pytest.mark.sim_only
+@pytest.mark.parametrize("soc", UB_SOCS)
+@pytest.mark.parametrize("dtype", ["fp32", "fp16"])
+@pytest.mark.parametrize("op", ["softmax_grad", "scaled_masked_softmax_grad_v2"])
+def test_each_case_of_the_grid_uses_the_ub_of_its_plan(
+    plan: PlanFunction, device: Device, soc: str, dtype: str, op: str
+) -> None:
+    spec, facts = find(op), UB_SOCS[soc]
+    if facts.get("whole_blocks") and op != "softmax_grad":
+        pytest.skip(f"{op} has no kernel there")
+    device.set_option("soc", soc)
+    device.set_option("cores", str(facts.get("cores", 48)))
+    grid = cases_of_grid(op, dtype)
+    assert len(grid) > 90
+    for case in grid:
+        dims = next(desc.shape for desc in case.call.tensors.values() if desc is not None)
+        axis = int(str(case.call.attrs.get("dim", -1)))
+        made = plan(dims, axis, case.dtype.numpy.itemsize, masked=inputs_of(case), **facts)
+        with profiling(device):
+            execute(device, spec, case)
+        (launch,) = device.profiles()
+        assert (launch["tilingKey"], launch["ubPeakBytes"]) == (made.path, made.ub), case.name
