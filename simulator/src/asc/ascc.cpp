@@ -501,7 +501,7 @@ class Driver {
     return "aclsimCubeHalves" + std::to_string(std::hash<std::string>()(key));
   }
 
-  // What --cube-half asks for, with the table of how the other half's launches call it where --calls names one.
+  // The mode --cube-half. --calls names a file for the table by which launches of the other half call this one.
   int CubeHalf() {
     Words calls;
     if (command_.calls.empty()) {

@@ -58,7 +58,7 @@ int32_t EnqueueTask(void* stream, std::function<TaskResult()> task,
 LaunchResult LaunchCounted(const KernelLaunch& launch) noexcept;
 // Kernels of split chips get it as an argument, which says where the hardware has its flags between cores. No memory is there.
 inline constexpr uint64_t kHardwareSyncAddress = 0xFF5C0000000ull;
-// What aclsimNextIsCube or aclsimNextCores has said since the last launch of this thread.
+// The cores of the next launch of this thread, as aclsimNextIsCube or aclsimNextCores has set them.
 struct NextCores {
   CoreGroup group;
   aclsimKernelBody cubeBody = nullptr;
