@@ -27,7 +27,7 @@ from pytest_outcomes import Outcomes, outcomes
 from aclgrad.common import files, page_sections, temporary
 
 ROOT = Path(__file__).resolve().parents[1]
-TESTS = ("operators", "fallback", "findings")
+TESTS = ("operators", "fallback", "findings_are_exceptions")
 """Files of tests/torch_backend, without what is equal in their names."""
 
 _VERSIONS = "import importlib.metadata as m; print(m.version('torch'), m.version('torch_npu'))"

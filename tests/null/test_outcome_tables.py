@@ -140,7 +140,7 @@ def test_files_are_told_apart() -> None:
     failed = {"tests.torch_backend.test_fallback::test_a": "no"}
     row = torch_versions.by_file(Outcomes(names, failed))
     assert row["fallback"] == (1, failed) and row["operators"] == (1, {})
-    assert row["findings"] == (0, {})
+    assert row["findings_are_exceptions"] == (0, {})
 
 
 def test_each_torch_npu_has_its_torch() -> None:
@@ -153,3 +153,9 @@ def test_each_torch_npu_has_its_torch() -> None:
         "2.10.0+cu128",
         "2.13.0+cpu",
     ]
+
+
+def test_files_of_versions_are_there() -> None:
+    """The table of torch_npu's versions is of these files of tests/torch_backend."""
+    for name in torch_versions.TESTS:
+        assert (ROOT / "tests/torch_backend" / f"test_{name}.py").is_file(), name
