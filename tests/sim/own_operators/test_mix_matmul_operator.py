@@ -54,17 +54,23 @@ def test_its_cases_are_green(tmp_path: Path) -> None:
     [
         ("    matmul.End();\n", "", "End was not called"),
         ("    matmul.SetBias(bias_);\n", "", "wrong"),
-        ("  KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_AIC_1_2);\n", "", "AIVs alone"),
+        ("KERNEL_TYPE_MIX_AIC_1_2", "KERNEL_TYPE_AIV_ONLY", "AIVs alone"),
         (
             "  REGIST_MATMUL_OBJ(",
             "  if (GetSubBlockIdx() == 1) return;\n  REGIST_MATMUL_OBJ(",
             "left the kernel without REGIST_MATMUL_OBJ",
         ),
     ],
-    ids=["no-end", "no-bias", "no-type", "one-aiv"],
+    ids=["no-end", "no-bias", "vectors-alone", "one-aiv"],
 )
 @pytest.mark.plants_faults
 def test_planted_faults_are_found(project: Path, old: str, new: str, said: str) -> None:
     replaced(project / KERNEL, old, new)
     text = aclgrad("test", "-k", "400x333x640", cwd=project, status=1)
     assert said in text, text
+
+
+def test_a_kernel_without_a_type_has_the_cores_that_its_calls_need(project: Path) -> None:
+    """REGIST_MATMUL_OBJ says that vector cores call and an AIC works."""
+    replaced(project / KERNEL, "  KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_AIC_1_2);\n", "")
+    aclgrad("test", "-k", "400x333x640", cwd=project)
