@@ -52,7 +52,9 @@ struct Frame {
 
 struct sigaction previous[std::size(kSignals)];
 struct sigaction previousStuck;
-uintptr_t allocator = 0;
+// Where malloc is: that of glibc, and of a library that stands in its place. A program that is linked at fixed addresses, as Debian's Python
+// is, has an entry of its own for it, and the dynamic linker gives that out in place of the code.
+uintptr_t allocators[2] = {};
 std::atomic<ExplainSignal> explainSignal{nullptr};
 // A signal in code of others continues here; null outside of that. initial-exec: a first access from the
 // handler must not allocate.
@@ -79,7 +81,10 @@ bool IsOwn(const siginfo_t* info) {
 
 bool IsInAllocator(const void* at) {
   const auto address = reinterpret_cast<uintptr_t>(at);
-  return address + kBeforeMalloc > allocator && address < allocator + kFromMalloc;
+  return std::any_of(std::begin(allocators), std::end(allocators), [address](uintptr_t allocator) {
+    return allocator != 0 && address + kBeforeMalloc > allocator &&
+           address < allocator + kFromMalloc;
+  });
 }
 
 // Bytes of the guard up to the last that has another value.
@@ -190,7 +195,11 @@ void Install() {
   std::call_once(once, [] {
     void* frame = nullptr;
     backtrace(&frame, 1);  // the first call loads a library, which a handler must not
-    allocator = reinterpret_cast<uintptr_t>(dlsym(RTLD_DEFAULT, "malloc"));
+    allocators[0] = reinterpret_cast<uintptr_t>(dlsym(RTLD_DEFAULT, "malloc"));
+    if (void* const libc = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD); libc != nullptr) {
+      allocators[1] = reinterpret_cast<uintptr_t>(dlsym(libc, "malloc"));
+      dlclose(libc);
+    }
     struct sigaction action = {};
     action.sa_sigaction = OnSignal;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK;

@@ -8,6 +8,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -202,7 +203,7 @@ SQUARE = "dims, 2, ACL_FLOAT, one, 0, ACL_FORMAT_ND, storage, 1, {}"
 
 
 def call(
-    package: Path, text: str, toolkit_info: Toolkit, tmp_path: Path
+    package: Path, text: str, toolkit_info: Toolkit, tmp_path: Path, *words: str, status: int = 0
 ) -> subprocess.CompletedProcess[str]:
     """Compile a program with a built operator's header and library, and run it."""
     program = tmp_path / "call.cpp"
@@ -215,13 +216,13 @@ def call(
             str(find_compiler()), "-std=c++17", str(program), "-o", str(binary),
             f"-I{toolkit_info.include_dirs[0]}", f"-I{api / 'include'}",
             f"-L{api / 'lib'}", "-lcust_opapi",
-            f"-L{lib64}", "-lnnopbase", "-lascendcl", f"-Wl,-rpath,{api / 'lib'}:{lib64}",
+            f"-L{lib64}", "-lnnopbase", "-lascendcl", f"-Wl,-rpath,{api / 'lib'}:{lib64}", *words,
         ],
         check=True,
     )  # fmt: skip
     environment = {**os.environ, "ASCEND_CUSTOM_OPP_PATH": str(package)}
     done = subprocess.run([binary], capture_output=True, text=True, env=environment, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.returncode == status, done.stdout + done.stderr
     return done
 
 
@@ -532,6 +533,40 @@ def test_check_of_a_path(tmp_path: Path) -> None:
         operator_check.check(crashing, soc=SOC)
     with pytest.raises(SourcesError, match="no kernel whose first input is float16"):
         operator_check.check(refusing, soc=SOC, dtype="float16")
+
+
+CRASHES = """
+#include <cstdlib>
+#include "acl/acl.h"
+#include "aclnnop/aclnn_square.h"
+int main() {
+  void* (*volatile allocate)(size_t) = std::malloc;  // the program's own entry if it is no PIE
+  aclInit(nullptr);
+  aclrtSetDevice(0);
+  void* memory = allocate(1);
+  aclrtMalloc(&memory, 64, ACL_MEM_MALLOC_NORMAL_ONLY);
+  const int64_t dims[] = {4};
+  aclTensor* x = aclCreateTensor(dims, 1, ACL_FLOAT, nullptr, 0, ACL_FORMAT_ND, dims, 1, memory);
+  uint64_t size = 0;
+  aclOpExecutor* executor = nullptr;
+  return aclnnSquareGetWorkspaceSize(x, x, &size, &executor) == 0 ? 1 : 2;
+}
+"""
+
+
+@pytest.mark.parametrize("word", ["-no-pie", "-pie"])
+def test_a_crash_of_the_allocator_ends_any_program(
+    library: Path, toolkit_info: Toolkit, tmp_path: Path, word: str
+) -> None:
+    """Its lock may be taken. A program at fixed addresses has its own entry for malloc."""
+    wild = "  volatile uintptr_t wild = 4096; free((void*)wild); context->SetBlockDim"
+    tiling = library / "math" / "square" / "op_host" / "square_tiling.cpp"
+    text = tiling.read_text()
+    assert "  context->SetBlockDim" in text
+    tiling.write_text(text.replace("  context->SetBlockDim", wild))
+    built = operator_build.build(tiling.parents[1], soc=SOC, dtypes=["float32"])
+    code = "-fPIE" if word == "-pie" else "-fno-pie"
+    call(built.package, CRASHES, toolkit_info, tmp_path, word, code, status=-signal.SIGSEGV)
 
 
 def test_synchronisation_of_the_build(tmp_path: Path) -> None:
