@@ -57,7 +57,7 @@ inline Axes Plain(uint32_t rows, uint32_t columns) {
   axes.rows = rows, axes.columns = columns;
   return axes;
 }
-// As they lie in memory: NZ has whole fractals, rows of ND_ALIGN are whole blocks of 32 bytes.
+// The rows and columns that lie in memory: NZ has whole fractals, rows of ND_ALIGN are whole blocks of 32 bytes.
 template <typename Type>
 Axes Whole(Axes axes) {
   constexpr uint32_t kBlock = kC0<typename Type::T>;

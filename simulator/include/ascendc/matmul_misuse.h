@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What objects say of calls that are wrong, as findings of the kind matmul-use.
+// Matmul objects report wrong calls here, as findings of the kind matmul-use.
 #pragma once
 
 #include <cstdio>

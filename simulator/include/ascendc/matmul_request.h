@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an AIV's call asks of its AIC, and what it hears.
+// The request of an AIV's call to its AIC, and the answer.
 #pragma once
 
 #include "ascendc/matmul_batch.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the types and the config of a Matmul say, and which of them are simulated.
+// The meaning of the types and the config of a Matmul, and which of them are simulated.
 #pragma once
 
 #include "ascendc/matmul_config.h"
@@ -10,7 +10,7 @@ namespace AscendC::detail::mm {
 constexpr const MatmulConfig& ConfigIn(const MatmulConfig& config) { return config; }
 constexpr const MatmulConfig& ConfigIn(const MatmulApiStaticTiling& tiling) { return tiling.cfg; }
 
-// Whether a MatmulCallBackFunc has the copy.
+// True if a MatmulCallBackFunc has the copy.
 template <typename CopyOrNull>
 constexpr bool kIsCopy = !std::is_null_pointer_v<std::remove_cv_t<CopyOrNull>>;
 

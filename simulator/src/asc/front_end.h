@@ -43,8 +43,8 @@ struct KernelSource {
   bool cube = false;                    // its kernels run on the cube cores of a split chip
   bool halves = false;  // some run on cube cores, and some on vector cores: it is compiled for each
   std::map<std::string, KernelCores> types;  // by key, or "default"
-  std::map<std::string, KernelCores>
-      kernels;  // of kernel functions that are marked, or register Matmul objects
+  // Cores of kernel functions that are marked, or register Matmul objects.
+  std::map<std::string, KernelCores> kernels;
 };
 
 // Reads a source that was preprocessed with the simulator's headers. Rules of the generations 8.1 and 9.x: what either refuses is
