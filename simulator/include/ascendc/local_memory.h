@@ -4,6 +4,7 @@
 
 #include "ascendc/data_copy.h"
 #include "ascendc/device_registers.h"
+#include "ascendc/scalar.h"
 #include "ascendc/sync.h"
 #include "ascendc/sysvar.h"
 #include "ascendc/vec_fill.h"
@@ -77,6 +78,9 @@ bool PopStackBuffer(LocalTensor<T>& popLocal) {
 template <typename T>
 void InitGlobalMemory(GlobalTensor<T>& gmWorkspaceAddr, const uint64_t size, const T value) {
   static_assert(sizeof(T) == 2 || sizeof(T) == 4, "InitGlobalMemory fills 16- and 32-bit types");
+  if ASCEND_IS_AIC {
+    return;  // as CANN's own headers do, which fill by UB
+  }
   constexpr uint64_t kMostBlocks = 255 * 8;  // one Duplicate
   LocalTensor<T> buffer;
   if (!PopStackBuffer<T, TPosition::VECCALC>(buffer)) {
@@ -98,6 +102,10 @@ void InitGlobalMemory(GlobalTensor<T>& gmWorkspaceAddr, const uint64_t size, con
     DataCopyPad(gmWorkspaceAddr[at], buffer,
                 DataCopyExtParams(1, static_cast<uint32_t>(count * sizeof(T)), 0, 0, 0));
   }
+}
+template <typename T>
+void Fill(GlobalTensor<T>& gmWorkspaceAddr, const uint64_t size, const T value) {
+  InitGlobalMemory(gmWorkspaceAddr, size, value);
 }
 template <typename T>
 void InitOutput(GlobalTensor<T> gmWorkspaceAddr, uint32_t size, T value = 0) {

@@ -31,6 +31,8 @@ class MatmulImpl {
                         kIsBatch = Rules::kIsBatch;
 
  public:
+  static constexpr auto kTriangle = detail::mm::TriangleOf<Policy<given, A, B, C, Bias>>::value;
+
   MatmulImpl() = default;
   ~MatmulImpl() noexcept(false) {
     if (!config.enableEnd && isUnderWay_ && GetTPipePtr() == pipe_) {
@@ -505,21 +507,27 @@ class MatmulImpl {
     memory.Own(this);
     isUnderWay_ = true;
     const uint32_t baseM = Word(tiling_.baseM), baseN = Word(tiling_.baseN);
-    if (!isIterating_) {
-      isIterating_ = true;
-      tile_ = 0;
-    } else {
-      ++tile_;
+    const uint32_t tiles = detail::mm::TilesIn(m_, baseM) * detail::mm::TilesIn(n_, baseN);
+    for (tile_ = isIterating_ ? tile_ + 1 : 0; tile_ < tiles; ++tile_) {
+      const detail::mm::Tile tile =
+          detail::mm::TileAt(tile_, m_, n_, baseM, baseN, IsAlongM(tiling_));
+      row_ = tile.row, column_ = tile.column, rows_ = tile.rows, columns_ = tile.columns;
+      if (!IsLeftOut()) {
+        isIterating_ = true;
+        return true;
+      }
     }
-    if (tile_ == detail::mm::TilesIn(m_, baseM) * detail::mm::TilesIn(n_, baseN)) {
-      isIterating_ = false;
-      hasTile_ = false;
-      return false;
-    }
-    const detail::mm::Tile tile =
-        detail::mm::TileAt(tile_, m_, n_, baseM, baseN, IsAlongM(tiling_));
-    row_ = tile.row, column_ = tile.column, rows_ = tile.rows, columns_ = tile.columns;
-    return true;
+    isIterating_ = false;
+    hasTile_ = false;
+    return false;
+  }
+  // Whether the policy leaves out the tile: tiles are counted, so that the diagonal is that of a square of tiles.
+  bool IsLeftOut() const {
+    using detail::mm::Triangle;
+    const uint32_t down = row_ / Word(tiling_.baseM), right = column_ / Word(tiling_.baseN);
+    return kTriangle == Triangle::kUpper   ? down > right
+           : kTriangle == Triangle::kLower ? down < right
+                                           : false;
   }
 
   // The block of L1 that holds (outer0, k0). copy(to): copies it there.

@@ -31,6 +31,8 @@ class MatmulClient {
   static constexpr MatmulConfig config = detail::mm::ConfigIn(given);
   static constexpr bool kServes = g_coreType == AIC;
   static constexpr uint32_t kMostVectors = 2;  // of an AI core
+  // Both AIVs ask for the same product, and the AIC computes it once.
+  static constexpr bool kIsShared = A::ibShare && B::ibShare;
   static constexpr uint64_t kType = detail::mm::NumberOf<MatmulClient>();
   struct Nothing {};
 
@@ -51,8 +53,6 @@ class MatmulClient {
   static_assert(A::layout == LayoutMode::NONE || !kFromUb,
                 "Matmul: batches with A, B or the bias in VECOUT are not simulated yet; they lie "
                 "in GM; docs/simulator.md says what is");
-  static_assert(!A::ibShare && !B::ibShare,
-                "Matmul: IBShare in MIX kernels is not simulated yet; docs/simulator.md");
 
  public:
   MatmulClient() = default;
@@ -198,7 +198,14 @@ class MatmulClient {
   // --- products -------------------------------------------------------------------------------------------------------------
   template <bool sync = true>
   bool Iterate(bool enPartialSum = false) {
+    if constexpr (kIsShared) {
+      detail::mm::Misuse("Iterate", "Call IterateAll with a GlobalTensor.",
+                         "A and B have ibShare, whose results come by IterateAll alone");
+    }
     if constexpr (!sync) {
+      static_assert(Impl::kTriangle == detail::mm::Triangle::kNone,
+                    "Matmul: Iterate<false> with a policy of triangles is not simulated yet; "
+                    "docs/simulator.md says what is");
       return IterateLater(enPartialSum);
     }
     next_.partialSum = enPartialSum;
@@ -578,10 +585,16 @@ class MatmulClient {
       Misuse("REGIST_MATMUL_OBJ", "Both halves and both AIVs list the same objects in one order.",
              "object number %u of the AIV has another type than the AIC's", request.object);
     }
-    Impl& impl = impl_.of[vector];
-    Set(impl, pipe, request);
+    Impl& impl = impl_.of[kIsShared ? 0 : vector];
+    const bool isDone =
+        kIsShared && ++impl_.served[vector] <= impl_.served[kMostVectors - 1 - vector];
+    if (!isDone) {
+      Set(impl, pipe, request);
+    }
     bool hasTile = false;
-    switch (request.ask) {
+    switch (isDone ? Ask::kNothing : request.ask) {
+      case Ask::kNothing:
+        break;
       case Ask::kIterate:
         if constexpr (A::layout == LayoutMode::NONE) {
           hasTile = impl.Iterate(request.partialSum);
@@ -654,6 +667,7 @@ class MatmulClient {
 
   struct Served {
     Impl of[kMostVectors];
+    uint32_t served[kMostVectors] = {};  // requests of each AIV
   };
   std::conditional_t<kServes, Served, Nothing> impl_;
   detail::mm::Request next_;

@@ -23,7 +23,7 @@ enum class LayoutMode { NONE = 0, BSNGD, SBNGD, BNGS1S2, NORMAL };
 enum class BatchMode { NONE = 0, BATCH_LESS_THAN_L1, BATCH_LARGE_THAN_L1, SINGLE_LARGE_THAN_L1 };
 enum BatchOutMode { SINGLE_BATCH = 0, MULTI_BATCH, DYNAMIC };
 enum class IterateOrder { ORDER_M = 0, ORDER_N, UNDEF };
-enum class ScheduleType { INNER_PRODUCT = 0, OUTER_PRODUCT };
+enum class ScheduleType { INNER_PRODUCT = 0, OUTER_PRODUCT, N_BUFFER_33 };
 enum IterateMode : uint8_t {
   ITERATE_MODE_NORMAL = 1,
   ITERATE_MODE_ALL = 2,
@@ -342,9 +342,40 @@ struct MatmulCallBackFunc {
   static constexpr auto kCopyB1 = copyB1;
 };
 
+namespace detail::mm {
+// Which tiles of C a policy leaves out: those below or above the diagonal.
+enum class Triangle { kNone, kUpper, kLower };
+}  // namespace detail::mm
+
 namespace Impl::Detail {
 template <const auto& config, typename... Types>
-struct MatmulPolicy {};
+struct MatmulPolicy {
+  static constexpr auto kTriangle = ::AscendC::detail::mm::Triangle::kNone;
+  static constexpr bool kIsSimulated = true;
+};
+template <const auto& config, typename... Types>
+struct TrianUpperMatmulPolicy : MatmulPolicy<config, Types...> {
+  static constexpr auto kTriangle = ::AscendC::detail::mm::Triangle::kUpper;
+};
+template <const auto& config, typename... Types>
+struct TrianLowerMatmulPolicy : MatmulPolicy<config, Types...> {
+  static constexpr auto kTriangle = ::AscendC::detail::mm::Triangle::kLower;
+};
+// Keeps 3 x 3 tiles of A in L1: another speed, and the same results.
+template <const auto& config, typename... Types>
+struct NBuffer33MatmulPolicy : MatmulPolicy<config, Types...> {};
+template <const auto& config, typename... Types>
+struct MatmulWithScalePolicy : MatmulPolicy<config, Types...> {
+  static constexpr bool kIsSimulated = false;
+};
+template <const auto& config, typename... Types>
+struct SplitMMatmulPolicy : MatmulPolicy<config, Types...> {
+  static constexpr bool kIsSimulated = false;
+};
+template <const auto& config, typename... Types>
+struct SplitNMatmulPolicy : MatmulPolicy<config, Types...> {
+  static constexpr bool kIsSimulated = false;
+};
 }  // namespace Impl::Detail
 
 }  // namespace AscendC

@@ -7,7 +7,7 @@
 
 namespace AscendC::detail::mm {
 
-enum class Ask : uint32_t { kIterate, kTile, kAll, kBatch, kEnd };
+enum class Ask : uint32_t { kNothing, kIterate, kTile, kAll, kBatch, kEnd };
 
 // Bits say what an AIV has set since its last request.
 enum Change : uint32_t {

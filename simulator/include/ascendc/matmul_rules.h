@@ -14,6 +14,19 @@ constexpr const MatmulConfig& ConfigIn(const MatmulApiStaticTiling& tiling) { re
 template <typename CopyOrNull>
 constexpr bool kIsCopy = !std::is_null_pointer_v<std::remove_cv_t<CopyOrNull>>;
 
+// A policy's kTriangle; CANN's own policies have one.
+template <typename Policy, typename = void>
+struct TriangleOf {
+  static_assert(sizeof(Policy) == 0, "Matmul: policies of the kernel's own are not simulated");
+};
+template <typename Policy>
+struct TriangleOf<Policy, std::void_t<decltype(Policy::kTriangle)>> {
+  static_assert(Policy::kIsSimulated,
+                "Matmul: MatmulWithScalePolicy, SplitMMatmulPolicy and SplitNMatmulPolicy are not "
+                "simulated yet; docs/simulator.md says what is");
+  static constexpr Triangle value = Policy::kTriangle;
+};
+
 template <typename A, typename B, typename C, typename Bias, const auto& given, typename CallBack>
 struct Rules {
   static constexpr bool kIsConstant =
@@ -63,9 +76,9 @@ struct Rules {
   static_assert(B::pos == TPosition::GM || B::pos == TPosition::TSCM,
                 "Matmul: B in VECOUT is not simulated yet; it lies in GM or TSCM; "
                 "docs/simulator.md says what is");
-  static_assert(C::pos == TPosition::GM || kOwnCo1,
-                "Matmul: C in VECIN is of vector cores (MIX kernels); here it goes to GM or CO1; "
-                "docs/simulator.md says what is simulated");
+  // On cube cores C of a type in VECIN goes to GM: the calls that take a LocalTensor are of vector cores.
+  static_assert(C::pos == TPosition::GM || C::pos == TPosition::VECIN || kOwnCo1,
+                "Matmul: C goes to GM, VECIN or CO1; docs/simulator.md says what is simulated");
   static_assert(A::format == CubeFormat::ND || A::format == CubeFormat::NZ ||
                     A::format == CubeFormat::VECTOR,
                 "Matmul: A in this format is not simulated yet; it is ND, NZ or VECTOR");
@@ -85,8 +98,8 @@ struct Rules {
                     kIsBatch == (C::layout != LayoutMode::NONE) &&
                     (!kIsBatch || A::layout == B::layout),
                 "Matmul: A and B of a batch have one LayoutMode, and C has one as well");
-  static_assert(!kIsBatch || (A::pos == TPosition::GM && B::pos == TPosition::GM &&
-                              C::pos == TPosition::GM && !kCopiesA && !kCopiesB && !kCopiesOut),
+  static_assert(!kIsBatch || (A::pos == TPosition::GM && B::pos == TPosition::GM && !kOwnCo1 &&
+                              !kCopiesA && !kCopiesB && !kCopiesOut),
                 "Matmul: batches with matrices in TSCM or CO1, or with copies of the kernel's own, "
                 "are not simulated yet; docs/simulator.md says what is");
   static_assert(!kIsBatch || (!kQuantises && config.doNorm),
@@ -97,7 +110,7 @@ struct Rules {
                     (A::format == CubeFormat::ND && B::format == CubeFormat::ND),
                 "Matmul: matrices in BSNGD and SBNGD are ND");
   static_assert((!kCopiesA || A::pos == TPosition::GM) && (!kCopiesB || B::pos == TPosition::GM) &&
-                    (!kCopiesOut || C::pos == TPosition::GM),
+                    (!kCopiesOut || !kOwnCo1),
                 "Matmul: MatmulCallBackFunc copies matrices that are in GM");
   static_assert(!config.isPartialOutput && !config.intraBlockPartSum && !config.enableMixDualMaster,
                 "Matmul: isPartialOutput, intraBlockPartSum and enableMixDualMaster are not "
@@ -108,3 +121,13 @@ struct Rules {
 };
 
 }  // namespace AscendC::detail::mm
+
+namespace AscendC {
+
+// The type of the sums of products of T in L0C.
+template <typename T>
+struct GetMmDstType {
+  using Type = detail::mm::SumOf<T>;
+};
+
+}  // namespace AscendC

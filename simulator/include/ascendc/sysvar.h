@@ -6,6 +6,7 @@
 #include <cassert>
 #include <cstdio>
 
+#include "ascendc/std_names.h"
 #include "ascendc/tensor.h"
 
 namespace AscendC {
@@ -97,26 +98,6 @@ template <typename... Args>
 void printf(const char* format, Args... args) {
   aclsim::Print(format, detail::PrintArg(args)...);
 }
-
-namespace Std {
-template <typename T>
-constexpr T min(const T a, const T b) {
-  return b < a ? b : a;
-}
-template <typename T>
-constexpr T max(const T a, const T b) {
-  return a < b ? b : a;
-}
-using std::false_type;
-using std::integral_constant;
-using std::is_same;
-using std::is_same_v;
-using std::true_type;
-template <bool condition, typename T = void>
-using enable_if = std::enable_if<condition, T>;
-template <bool condition, typename T, typename F>
-using conditional = std::conditional<condition, T, F>;
-}  // namespace Std
 
 }  // namespace AscendC
 

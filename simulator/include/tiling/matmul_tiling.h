@@ -200,6 +200,8 @@ class MatmulApiTilingBase {
  protected:
   // Sets the cores and each one's part, for a product of `shape` elements.
   virtual bool SplitCores(const Extents& shape);
+  // Of SetFixSplit, or -1.
+  int32_t BaseN() const { return fixed_.n; }
   bool Refuse(const char* format, ...) const __attribute__((format(printf, 2, 3)));
 
   ::TCubeTiling tiling_;

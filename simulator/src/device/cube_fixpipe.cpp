@@ -255,15 +255,23 @@ struct Plan {
   std::optional<uint64_t> parameters;  // of columns, in the image
   uint64_t word = 0;                   // of all columns
 
-  // One run of results.
-  void Results(const uint8_t* image, uint64_t nd, uint64_t row, uint64_t column, uint64_t count,
-               uint8_t* to) const {
+  // The parameters of all columns, or their shadow. Hardware has them in FB before it writes, so that a result in L1 may go
+  // to where they lie.
+  std::vector<uint8_t> ParametersIn(const uint8_t* image) const {
+    if (!parameters) {
+      return {};
+    }
+    return {image + *parameters, image + *parameters + layout.ctl.n * sizeof(uint64_t)};
+  }
+  // One run of results. taken: what ParametersIn gave.
+  void Results(const uint8_t* image, const std::vector<uint8_t>& taken, uint64_t nd, uint64_t row,
+               uint64_t column, uint64_t count, uint8_t* to) const {
     const bool scaled = IsScaled(convert.quant);
     Scale scale(word);
     for (uint64_t i = 0; i < count; ++i) {
-      if (parameters) {
+      if (!taken.empty()) {
         uint64_t own;
-        std::memcpy(&own, image + *parameters + (column + i) * sizeof(own), sizeof(own));
+        std::memcpy(&own, taken.data() + (column + i) * sizeof(own), sizeof(own));
         scale = Scale(own);
       }
       convert(to + i * layout.width, image + src + layout.SourceOf(nd, row, column + i),
@@ -271,15 +279,15 @@ struct Plan {
     }
   }
   // Its shadow.
-  void Shade(const uint8_t* image, uint64_t nd, uint64_t row, uint64_t column, uint64_t count,
-             uint8_t* to) const {
+  void Shade(const uint8_t* image, const std::vector<uint8_t>& taken, uint64_t nd, uint64_t row,
+             uint64_t column, uint64_t count, uint8_t* to) const {
     const auto any = [](const uint8_t* bytes, uint64_t of) {
       return std::any_of(bytes, bytes + of, [](uint8_t byte) { return byte != 0; });
     };
     for (uint64_t i = 0; i < count; ++i) {
       const bool undefined =
           any(image + src + layout.SourceOf(nd, row, column + i), kAccumulator) ||
-          (parameters && any(image + *parameters + (column + i) * 8, 8));
+          (!taken.empty() && any(taken.data() + (column + i) * 8, 8));
       std::memset(to + i * layout.width, undefined ? 0xFF : 0, layout.width);
     }
   }
@@ -402,9 +410,6 @@ FixpipeCtl Resolved(const Core& core, FixpipeCtl ctl) {
     }
     ctl.scalar = *registers.quantWord;
   }
-  if (registers.quantUnitFlag && ctl.unitFlag == 0) {
-    ctl.unitFlag = 3;
-  }
   return ctl;
 }
 
@@ -468,10 +473,11 @@ uint64_t TileBytes(const FixpipeCtl& ctl) {
 void StoreResults(Core& core, const Plan& plan, uint8_t* to, AtomicState atomic) {
   std::vector<uint8_t> line;
   line.resize(plan.layout.ctl.n * plan.layout.width + kCubeBlock);
+  const std::vector<uint8_t> taken = plan.ParametersIn(core.ub);
   plan.layout.ForEachRun(
       [&](uint64_t nd, uint64_t row, uint64_t column, uint64_t count, uint64_t at) {
         const uint64_t bytes = count * plan.layout.width;
-        plan.Results(core.ub, nd, row, column, count, line.data());
+        plan.Results(core.ub, taken, nd, row, column, count, line.data());
         if (atomic.op == Atomic::kNone) {
           core.SettleAtomics(to + at, bytes);
           std::memcpy(to + at, line.data(), bytes);
@@ -484,10 +490,11 @@ void StoreResults(Core& core, const Plan& plan, uint8_t* to, AtomicState atomic)
 // image: a shadow of local memory.
 void StoreShadow(const Plan& plan, const uint8_t* image, uint8_t* to, bool adds) {
   std::vector<uint8_t> line(plan.layout.ctl.n * plan.layout.width + kCubeBlock), old(line.size());
+  const std::vector<uint8_t> taken = plan.ParametersIn(image);
   plan.layout.ForEachRun(
       [&](uint64_t nd, uint64_t row, uint64_t column, uint64_t count, uint64_t at) {
         const uint64_t bytes = count * plan.layout.width;
-        plan.Shade(image, nd, row, column, count, line.data());
+        plan.Shade(image, taken, nd, row, column, count, line.data());
         if (adds) {
           LoadGmShadow(to + at, bytes, old.data());
           for (uint64_t i = 0; i < bytes; ++i) {
@@ -590,16 +597,18 @@ void CubeFixpipeToL1(const Ub& dst, const Ub& src, const Ub& parameters,
             });
         FillRecord(&record, core, plan, src, vector);
         record.move = [plan, to](uint8_t* image) {
+          const std::vector<uint8_t> taken = plan.ParametersIn(image);
           plan.layout.ForEachRun(
               [&](uint64_t nd, uint64_t row, uint64_t column, uint64_t count, uint64_t at) {
-                plan.Shade(image, nd, row, column, count, image + to + at);
+                plan.Shade(image, taken, nd, row, column, count, image + to + at);
               });
         };
       },
       [plan, to, image = core.ub] {
+        const std::vector<uint8_t> taken = plan.ParametersIn(image);
         plan.layout.ForEachRun(
             [&](uint64_t nd, uint64_t row, uint64_t column, uint64_t count, uint64_t at) {
-              plan.Results(image, nd, row, column, count, image + to + at);
+              plan.Results(image, taken, nd, row, column, count, image + to + at);
             });
       });
   if (ctl.unitFlag != 0) {
@@ -612,9 +621,14 @@ void CubeSetQuantTensor(const Ub& tensor, bool unitFlag) try {
   Core& core = Core::Current();
   core.instruction = "SetFixPipeConfig";
   CheckIsCube(core);
+  if (unitFlag) {
+    ClearUnitFlags(core);
+    if (core.SpaceOf(tensor) == Space::kL0c) {
+      return;  // the call is for the unit flags alone
+    }
+  }
   CheckOperandIn(core, tensor, {Space::kFb}, 128, "the quantisation tensor");
   core.cube.quantTensor = tensor;
-  core.cube.quantUnitFlag = unitFlag;
 }
 ACLSIM_SKIPS_FAULTS()
 

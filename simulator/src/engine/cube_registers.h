@@ -29,7 +29,6 @@ struct CubeRegisters {
   bool hf32TowardZero = false;        // SetHF32TransMode
   uint32_t hf32Site = 0;              // of the call that switched it on
   std::optional<Ub> quantTensor;      // SetFixPipeConfig
-  bool quantUnitFlag = false;         // its isUnitFlag
   std::optional<uint64_t> quantWord;  // SetFixpipePreQuantFlag
   uint64_t ndNum = 1, srcNdStride = 0, dstNdStride = 0;  // SetFixpipeNz2ndFlag
   bool ndSet = false;
@@ -51,6 +50,8 @@ using UnitTiles = std::vector<UnitTile>;
 // Around an Mmad with unitFlag 2 or 3 on [begin, begin + bytes), or a Fixpipe with unitFlag 3: what waits before it, what it sets.
 void AwaitUnitFlag(Core& core, bool mmad, uint64_t begin, uint64_t bytes);
 void PassUnitFlag(Core& core, bool mmad, uint64_t begin, uint64_t bytes);
+// SetFixPipeConfig with isUnitFlag: a Fixpipe that takes all flips.
+void ClearUnitFlags(Core& core);
 // Every flip must have been taken.
 void CheckUnitFlags(Core& core);
 

@@ -76,6 +76,16 @@ void PassUnitFlag(Core& core, bool mmad, uint64_t begin, uint64_t bytes) {
   }
 }
 
+void ClearUnitFlags(Core& core) {
+  for (size_t at = 0; at < core.unitTiles.size(); ++at) {
+    UnitTile& tile = core.unitTiles[at];
+    for (; tile.flips > 0; --tile.flips) {
+      OrderPipes(core, SyncEvent::Kind::kWait, Pipe::kCube, Pipe::kFix, Flipped(at));
+      OrderPipes(core, SyncEvent::Kind::kSet, Pipe::kFix, Pipe::kCube, Cleared(at));
+    }
+  }
+}
+
 void CheckUnitFlags(Core& core) {
   for (const UnitTile& tile : core.unitTiles) {
     if (tile.flips > 0) {

@@ -295,14 +295,19 @@ void AdoptPointerWrites(const KernelLaunch& launch) {
     }
     for (uint64_t at = 0; at < region.bytes; at += kPiece) {
       const uint64_t bytes = std::min(kPiece, region.bytes - at);
-      LoadGmShadow(region.addr + at, bytes, shadow);
+      const uint8_t* piece = region.addr + at;
+      const bool untouched = *piece == kPoisonByte && std::memcmp(piece, piece + 1, bytes - 1) == 0;
+      if (untouched || FirstUndefinedGm(piece, bytes) == bytes) {
+        continue;
+      }
+      LoadGmShadow(piece, bytes, shadow);
       for (uint64_t word = 0; word < bytes; word += kWord) {
         const uint64_t width = std::min(kWord, bytes - word);
-        if (std::memcmp(region.addr + at + word, poison, width) != 0) {
+        if (std::memcmp(piece + word, poison, width) != 0) {
           std::memset(shadow + word, 0, width);
         }
       }
-      StoreGmShadow(region.addr + at, bytes, shadow);
+      StoreGmShadow(piece, bytes, shadow);
     }
   }
 }

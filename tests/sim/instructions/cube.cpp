@@ -102,7 +102,8 @@ LocalTensor<T> InL1(GM_ADDR gm, uint32_t at, uint32_t bytes) {
   return target.ReinterpretCast<T>();
 }
 
-// Words 0 to 9: bytes in L1 of A, B, bias, parameters of quantisation; Mmads; HF32; kind of bias; table of quantisation by SetFixPipeConfig.
+// Words 0 to 9: bytes in L1 of A, B, bias, parameters of quantisation; Mmads; HF32; kind of bias; SetFixPipeConfig: 1 takes a
+// table of quantisation, 2 clears the unit flags.
 template <typename T, typename C, typename O, typename Bias>
 void Run(GM_ADDR a, GM_ADDR b, GM_ADDR out, GM_ADDR bias, GM_ADDR quant, GM_ADDR told) {
   const Words words{reinterpret_cast<__gm__ int32_t*>(told)};
@@ -166,7 +167,9 @@ void Run(GM_ADDR a, GM_ADDR b, GM_ADDR out, GM_ADDR bias, GM_ADDR quant, GM_ADDR
   if (words[92] == 1) {
     SetAtomicAdd<O>();
   }
-  if (words[7] != 0) {
+  if (words[7] == 2) {
+    SetFixPipeConfig(co1, true);
+  } else if (words[7] != 0) {
     Order<HardEvent::MTE2_FIX>();
     LocalTensor<uint64_t> table(TPosition::C2PIPE2GM, 0, words[3] / 8);
     DataCopy(table, q1, DataCopyParams(1, static_cast<uint16_t>(words[3] / 128), 0, 0));
@@ -177,11 +180,15 @@ void Run(GM_ADDR a, GM_ADDR b, GM_ADDR out, GM_ADDR bias, GM_ADDR quant, GM_ADDR
   }
   GlobalTensor<O> result;
   result.SetGlobalBuffer(reinterpret_cast<__gm__ O*>(out));
-  if (words[80] == 2) {  // by way of L1
-    const LocalTensor<uint8_t> back(TPosition::A1, 384 * 1024, 65536);
+  if (words[80] == 2) {  // by way of L1; with a vector of parameters to where that lies
+    const LocalTensor<uint8_t> back(TPosition::A1, words[3] != 0 ? kQuant : 384 * 1024, 65536);
     LocalTensor<O> l1 = back.ReinterpretCast<O>();
     if constexpr (sizeof(O) < 4) {
-      Fixpipe<O, C, CFG_NZ>(l1, co1, fix);
+      if (words[3] != 0) {
+        Fixpipe<O, C, CFG_NZ>(l1, co1, q1, fix);
+      } else {
+        Fixpipe<O, C, CFG_NZ>(l1, co1, fix);
+      }
     }
     Order<HardEvent::FIX_MTE3>();
     DataCopy(result, l1, words[95]);

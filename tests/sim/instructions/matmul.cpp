@@ -16,10 +16,13 @@ struct Told {
   int32_t transA, transB, way, atomic, bias, quant, quantLow, quantHigh, hf32, orgKc, tailK, none;
 };
 
-template <typename A, typename B, typename C, typename Bias, const auto& config = CFG_NORM>
+template <typename A, typename B, typename C, typename Bias, const auto& config = CFG_NORM,
+          template <const auto&, typename...> class Policy = Impl::Detail::MatmulPolicy>
 class Product {
  public:
-  using Object = Matmul<A, B, C, Bias, config>;
+  using Object = Matmul<A, B, C, Bias, config, MatmulCallBackFunc<>, Policy>;
+  static_assert(std::is_same_v<typename GetMmDstType<half>::Type, float> &&
+                std::is_same_v<typename GetMmDstType<int8_t>::Type, int32_t>);
 
   void Run(GM_ADDR a, GM_ADDR b, GM_ADDR c, GM_ADDR bias, GM_ADDR quant, GM_ADDR told) {
     CopyFrom(told);
@@ -241,6 +244,19 @@ PRODUCT(e4m3_float, ND, ND, ND, fp8_e4m3fn_t, float, float, CFG_NORM)
 PRODUCT(e5m2_half, ND, ND, ND, fp8_e5m2_t, half, float, CFG_NORM)
 #endif
 PRODUCT(half_no_end, ND, ND, ND, half, float, float, kWithoutEnd)
+
+// Policies: tiles on one side of the diagonal are left out; A stays in L1.
+#define PRODUCT_BY(name, Policy)                                                               \
+  extern "C" __global__ __aicore__ void name(GM_ADDR a, GM_ADDR b, GM_ADDR c, GM_ADDR bias,    \
+                                             GM_ADDR quant, GM_ADDR told) {                    \
+    Product<InGm<CubeFormat::ND, half>, InGm<CubeFormat::ND, half>,                            \
+            MatmulType<TPosition::VECIN, CubeFormat::ND, float>,                               \
+            InGm<CubeFormat::ND, float, false>, CFG_MDL, Impl::Detail::Policy##MatmulPolicy>() \
+        .Run(a, b, c, bias, quant, told);                                                      \
+  }
+PRODUCT_BY(half_upper, TrianUpper)
+PRODUCT_BY(half_lower, TrianLower)
+PRODUCT_BY(half_nbuffer33, NBuffer33)
 
 // A row vector, which the unit takes as it lies.
 extern "C" __global__ __aicore__ void half_vector(GM_ADDR a, GM_ADDR b, GM_ADDR c, GM_ADDR bias,

@@ -460,3 +460,52 @@ PART(all_to_ub, half, GM, float, VECIN, MatmulCallBackFunc<>)
 PART(by_own_copies, half, GM, float, GM, OwnCopies)
 PART(int8_int32, int8_t, GM, int32_t, GM, MatmulCallBackFunc<>)
 PART(int8_half, int8_t, GM, half, GM, MatmulCallBackFunc<>)
+
+// ibShare of B, and of A: with both, all AIVs of an AI core ask for all of C; else each has its rows.
+#define SHARED(name, sharesA)                                                                    \
+  extern "C" __global__ __aicore__ void name(GM_ADDR a, GM_ADDR b, GM_ADDR c, GM_ADDR, GM_ADDR,  \
+                                             GM_ADDR told, GM_ADDR workspace) {                  \
+    SetSysWorkspace(workspace);                                                                  \
+    TPipe pipe;                                                                                  \
+    Matmul<MatmulType<TPosition::GM, CubeFormat::ND, half, false, LayoutMode::NONE, sharesA>,    \
+           MatmulType<TPosition::GM, CubeFormat::ND, half, false, LayoutMode::NONE, true>, InUb> \
+        object;                                                                                  \
+    const TCubeTiling t = *reinterpret_cast<__gm__ TCubeTiling*>(told);                          \
+    REGIST_MATMUL_OBJ(&pipe, GetSysWorkSpacePtr(), object, &t);                                  \
+    RunShared<sharesA>(object, t, a, b, c, told);                                                \
+  }
+
+namespace {
+
+template <bool sharesA, typename Object>
+__aicore__ inline void RunShared(Object& object, const TCubeTiling& t, GM_ADDR a, GM_ADDR b,
+                                 GM_ADDR c, GM_ADDR told) {
+  const auto* words = reinterpret_cast<__gm__ int32_t*>(told) + sizeof(TCubeTiling) / 4;
+  const int way = words[2], row = sharesA ? 0 : static_cast<int>(GetBlockIdx()) * t.singleCoreM;
+  const auto atomic = static_cast<uint8_t>(words[4]);
+  GlobalTensor<half> left, right;
+  GlobalTensor<float> out;
+  left.SetGlobalBuffer(reinterpret_cast<__gm__ half*>(a), uint64_t(t.M * t.Ka));
+  right.SetGlobalBuffer(reinterpret_cast<__gm__ half*>(b), uint64_t(t.Kb * t.N));
+  out.SetGlobalBuffer(reinterpret_cast<__gm__ float*>(c), uint64_t(t.M * t.N));
+  object.SetTail(Std::min(t.M - row, t.singleCoreM));
+  object.SetTensorA(left[uint64_t(row * t.Ka)]);
+  object.SetTensorB(right);
+  const auto part = out[uint64_t(row * t.N)];
+  if (way == kTiles) {
+    while (object.Iterate()) {
+      object.GetTensorC(part, atomic);
+    }
+  } else if (way == kAsync) {
+    object.template IterateAll<false>(part, atomic, false, true);
+    object.WaitIterateAll();
+  } else {
+    object.IterateAll(part, atomic);
+  }
+  object.End();
+}
+
+}  // namespace
+
+SHARED(shared, true)
+SHARED(shared_b, false)

@@ -72,6 +72,7 @@ class Product:
     given_bias: bool = False
     configured: bool = False
     unit_flag: bool = False
+    clears_flags: bool = False
     source: bool = False
     initial: bool = True
     align_k: bool = False
@@ -89,7 +90,7 @@ class Product:
             self.mmads,
             self.hf32,
             self.given_bias,
-            self.configured,
+            2 if self.clears_flags else self.configured,
         ]
         words[10 : 10 + len(self.load_a)] = self.load_a
         words[40 : 40 + len(self.load_b)] = self.load_b
@@ -290,6 +291,17 @@ def test_unit_flag(runtime: Runtime, library: ctypes.CDLL) -> None:
         with runtime.options(chaos=chaos):
             got = plain("half_float", a, b, mmads=2, unit_flag=True).run(runtime, library)
         np.testing.assert_array_equal(got.reshape(48, 40), want)
+
+
+def test_unit_flags_are_cleared(runtime: Runtime, library: ctypes.CDLL) -> None:
+    """SetFixPipeConfig(L0C, true): the Fixpipe behind it needs no flag of its own."""
+    rng = np.random.default_rng(9)
+    a, b = some(rng, (48, 32), np.float16), some(rng, (32, 40), np.float16)
+    product = plain("half_float", a, b, unit_flag=True, clears_flags=True, fix={"unit": 0})
+    for chaos in ALL_PIPES:
+        with runtime.options(chaos=chaos):
+            got = product.run(runtime, library)
+        np.testing.assert_array_equal(got.reshape(48, 40), product_of(a, b))
 
 
 # --- loads ----------------------------------------------------------------------------------------
@@ -644,6 +656,22 @@ def test_by_way_of_l1(
         if width == 2
         else model.quantise(c, np.int8, np.full(64, word, np.uint64), False)
     )
+    np.testing.assert_array_equal(got, model.to_nz(np.ascontiguousarray(want)))
+
+
+def test_result_in_l1_goes_to_where_its_parameters_lie(
+    runtime: Runtime, library: ctypes.CDLL
+) -> None:
+    """Hardware has the vector of quantisation in FB by then."""
+    rng = np.random.default_rng(1)
+    a, b = some(rng, (48, 32), np.float16), some(rng, (32, 64), np.float16)
+    words = np.array([model.word_of(factor) for factor in rng.uniform(0.5, 2, 64)], np.uint64)
+    fix = {"quant": VQF322B8, "dstStride": 48}
+    product = plain(
+        "half_int8", a, b, np.int8, to=BY_L1, fix=fix, quant=words, elements=48 * 64
+    )  # fmt: skip
+    want = model.quantise(product_of(a, b), np.int8, words, False)
+    got = product.run(runtime, library)
     np.testing.assert_array_equal(got, model.to_nz(np.ascontiguousarray(want)))
 
 

@@ -416,6 +416,26 @@ def test_tilings_that_the_compiler_knows(
     product.check(product.run(runtime, library))
 
 
+@pytest.mark.parametrize("shape", [(96, 192, 40), (150, 230, 64), (32, 64, 32)])
+@pytest.mark.parametrize("kernel", ["half_upper", "half_lower", "half_nbuffer33"])
+@pytest.mark.parametrize("way", [ALL, TILES])
+def test_policies(
+    runtime: Runtime, library: ctypes.CDLL, shape: tuple[int, int, int], kernel: str, way: int
+) -> None:
+    """Triangles: tiles of 32 x 64 are counted from C's first one; those left out keep what C had.
+    C's type is in VECIN, and a GlobalTensor takes it.
+    """
+    product = Product(kernel, *shape, base=(32, 64, 32), bias=np.float32, way=way)
+    down, right = np.indices((product.m, product.n)) // np.array((32, 64))[:, None, None]
+    left_out = {"half_upper": down > right, "half_lower": down < right}.get(
+        kernel, np.zeros((product.m, product.n), bool)
+    )
+    assert left_out.any() == (kernel != "half_nbuffer33" and shape != (32, 64, 32))
+    got = product.run(runtime, library, before=-777)
+    assert np.all(got[left_out] == -777)
+    product.check(np.where(left_out, product.want().astype(np.float32), got))
+
+
 def test_without_end(runtime: Runtime, library: ctypes.CDLL) -> None:
     """A config whose enableEnd is off."""
     product = Product("half_no_end", 40, 50, 33, way=NO_END)
@@ -479,7 +499,15 @@ REFUSED = {
     "A and B have one type": "Matmul<Gm<half>, Gm<float>, Gm<float>>",
     "C of int8_t is": "Matmul<Gm<int8_t>, Gm<int8_t>, Gm<float>>",
     "A in VECOUT": "Matmul<At<TPosition::VECOUT>, Gm<half>, Gm<float>>",
-    "C in VECIN": "Matmul<Gm<half>, Gm<half>, At<TPosition::VECIN>>",
+    "C goes to GM, VECIN or CO1": "Matmul<Gm<half>, Gm<half>, At<TPosition::A1>>",
+    "SplitMMatmulPolicy and SplitNMatmulPolicy are not": (
+        "Matmul<Gm<half>, Gm<half>, Gm<float>, Gm<float>, CFG_NORM, MatmulCallBackFunc<>,"
+        " Impl::Detail::SplitMMatmulPolicy>"
+    ),
+    "policies of the kernel's own": (
+        "Matmul<Gm<half>, Gm<half>, Gm<float>, Gm<float>, CFG_NORM, MatmulCallBackFunc<>,"
+        " OwnPolicy>"
+    ),
     "A and B of a batch have one LayoutMode": "Matmul<Batch<half>, Gm<half>, Gm<float>>",
     "NORM template, without quantisation": "Matmul<Batch<half>, Batch<half>, Batch<int8_t>>",
 }
@@ -499,6 +527,7 @@ def test_what_is_not_simulated_does_not_compile(toolkit: Path, said: str) -> Non
         "template <typename T> using Batch = MatmulType<TPosition::GM, CubeFormat::ND, T, false,"
         " LayoutMode::NORMAL>;\n"
         "template <TPosition pos> using At = MatmulType<pos, CubeFormat::ND, half>;\n"
+        "template <const auto&, typename...> struct OwnPolicy {};\n"
         'extern "C" __global__ __aicore__ void k(GM_ADDR) {\n  %s object;\n}\n'
     )
     assert said in compiler_says(toolkit, text % REFUSED[said], CUBE)

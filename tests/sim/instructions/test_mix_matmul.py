@@ -112,6 +112,34 @@ CHAOS = ["0", "1", "2", "5"]
 
 
 @pytest.mark.parametrize("chaos", CHAOS)
+@pytest.mark.parametrize("threads", ["1", "3"])
+@pytest.mark.parametrize("way", [ALL, ASYNC])
+def test_what_both_ask_for_is_computed_once(
+    runtime: Runtime, library: ctypes.CDLL, way: int, threads: str, chaos: str
+) -> None:
+    """With ibShare of A and B each AIV asks for all of C, which is added up once."""
+    product = Product("shared", 70, 90, 50, way=way, told={"atomic": 1})
+    with runtime.options(chaos=chaos, threads=threads, mode="checked"):
+        got = run(runtime, library, product)
+    near(got, product.want(), product)
+    # One AIV of an AI core alone.
+    near(run(runtime, library, product, key=ONE), product.want(), product)
+
+
+@pytest.mark.parametrize("way", [ALL, TILES])
+def test_b_of_both(runtime: Runtime, library: ctypes.CDLL, way: int) -> None:
+    """With ibShare of B alone each AIV gets its own C."""
+    product = Product("shared_b", 70, 90, 50, parts=(2, 1, 1), way=way)
+    near(run(runtime, library, product), product.want(), product)
+
+
+@pytest.mark.plants_faults
+def test_tiles_of_what_both_ask_for(runtime: Runtime, library: ctypes.CDLL) -> None:
+    with pytest.raises(KernelError, match="A and B have ibShare, whose results come by IterateAll"):
+        run(runtime, library, Product("shared", 70, 90, 50, way=TILES))
+
+
+@pytest.mark.parametrize("chaos", CHAOS)
 @pytest.mark.parametrize("threads", ["1", "2", "3"])
 @pytest.mark.parametrize("way", [ALL, TILES, INTO_UB, ASYNC, OWN_A, TWO_OBJECTS])
 def test_any_order_of_cores(
@@ -325,10 +353,6 @@ REFUSED = {
     "A and B in TSCM are not simulated yet": "Matmul<At<TPosition::TSCM>, Gm, Gm> mm",
     "C goes to GM or VECIN": "Matmul<Gm, Gm, At<TPosition::CO1>> mm",
     "C in VECIN is ND or ND_ALIGN": "Matmul<Gm, Gm, At<TPosition::VECIN>> mm",
-    "IBShare in MIX kernels": (
-        "Matmul<Gm, MatmulType<TPosition::GM, CubeFormat::ND, half, false, LayoutMode::NONE, true>,"
-        " Gm> mm"
-    ),
     "A and B of a batch have one LayoutMode": (
         "using N = MatmulType<TPosition::GM, CubeFormat::ND, half, false, LayoutMode::NORMAL>;"
         " Matmul<N, N, Gm> mm; mm.Iterate()"

@@ -572,8 +572,17 @@ bool MultiCoreMatmulTiling::SplitCores(const Extents& shape) {
         const auto rows = static_cast<double>(Up(partM, kFractal)),
                    columns = static_cast<double>(Up(partN, kFractal)),
                    depth = static_cast<double>(partK);
-        const double cycles = rows * columns * depth / kProducts +
-                              0.5 * (rows + columns) * depth / kIn + rows * columns / kOut;
+        double cycles = rows * columns * depth / kProducts + 0.5 * (rows + columns) * depth / kIn +
+                        rows * columns / kOut;
+        // Programs without SetTail count on parts of one size, and those that set baseN often on one column of tiles: such
+        // parts are chosen where they cost little.
+        constexpr double kUneven = 1.5, kColumns = 1.25;
+        if (m.extent % partM != 0 || n.extent % partN != 0 || k.extent % partK != 0) {
+          cycles *= kUneven;
+        }
+        if (BaseN() > 0 && partN > BaseN()) {
+          cycles *= kColumns;
+        }
         if (cycles >= best) continue;
         best = cycles;
         // Each core takes several parts if the caller fixes the parts and has fewer cores than parts.
