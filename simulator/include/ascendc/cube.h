@@ -48,9 +48,6 @@ constexpr bool kDropped = detail::kArch == 3510 && (std::is_same_v<T, int4b_t> |
 template <typename...>
 constexpr bool kOf3510 = detail::kArch == 3510;
 template <typename T>
-constexpr bool kNibbles = std::is_same_v<T, int4b_t> || std::is_same_v<T, fp4x2_e2m1_t> ||
-                          std::is_same_v<T, fp4x2_e1m2_t>;
-template <typename T>
 constexpr uint8_t kBits = kNibbles<T> ? 4 : 8 * sizeof(T);
 // Operands that carry scales.
 template <typename T>

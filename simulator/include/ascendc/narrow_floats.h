@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The floating-point types of Ascend 950 with 8 and 4 bits, as storage, and what their bits are worth. A tensor of a 4-bit type counts bytes.
+// The floating-point types of Ascend 950 with 8 and 4 bits, as storage, and what their bits are worth.
 #pragma once
 
 #include <cstdint>

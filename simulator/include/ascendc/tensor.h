@@ -18,13 +18,17 @@ struct int4b_t {
 };
 
 namespace detail {
+// Types of which tensors count elements of four bits, two of them in a byte.
+template <typename T>
+constexpr bool kNibbles = std::is_same_v<T, int4b_t> || std::is_same_v<T, fp4x2_e2m1_t> ||
+                          std::is_same_v<T, fp4x2_e1m2_t>;
 template <typename T>
 constexpr uint64_t BytesOf(uint64_t count) {
-  return std::is_same_v<T, int4b_t> ? count / 2 : count * sizeof(T);
+  return kNibbles<T> ? count / 2 : count * sizeof(T);
 }
 template <typename T>
 constexpr uint64_t CountIn(uint64_t bytes) {
-  return std::is_same_v<T, int4b_t> ? bytes * 2 : bytes / sizeof(T);
+  return kNibbles<T> ? bytes * 2 : bytes / sizeof(T);
 }
 }  // namespace detail
 
