@@ -194,7 +194,7 @@ class TestBuilder(Builder):
     def _types(self) -> str:
         """What each tiling key runs on, of a kernel of both kinds of cores; else nothing."""
         source = self.kernel_file
-        if self.soc.npu_arch != 2201 or not _OF_HALVES.search(text_of(source)):
+        if self.soc.npu_arch not in (2201, 3510) or not _OF_HALVES.search(text_of(source)):
             return ""
         name = f"ut_{_name(self.test)}"
         what = f"kernel {source.name}"

@@ -13,7 +13,7 @@ template <typename A, typename B, typename C, typename Bias = C, const auto& con
           typename CallBack = MatmulCallBackFunc<>,
           template <const auto&, typename...> class Policy = Impl::Detail::MatmulPolicy>
 using Matmul = MatmulImpl<A, B, C, Bias, config, CallBack, Policy>;
-#elif !defined(__NPU_ARCH__) || __NPU_ARCH__ == 2201
+#elif !defined(__NPU_ARCH__) || __NPU_ARCH__ == 2201 || __NPU_ARCH__ == 3510
 template <typename A, typename B, typename C, typename Bias = C, const auto& config = CFG_NORM,
           typename CallBack = MatmulCallBackFunc<>,
           template <const auto&, typename...> class Policy = Impl::Detail::MatmulPolicy>
@@ -23,10 +23,10 @@ template <typename A, typename B, typename C, typename Bias = C, const auto& con
           typename CallBack = MatmulCallBackFunc<>,
           template <const auto&, typename...> class Policy = Impl::Detail::MatmulPolicy>
 class Matmul {
-  static_assert(detail::kAbsent<A, B, C, Bias, CallBack>,
-                "matrix units: Matmul that vector cores call is simulated on Atlas A2 and A3, and "
-                "Matmul of cube cores alone (ASCENDC_CUBE_ONLY) there and on Ascend 950; "
-                "docs/simulator.md says what is");
+  static_assert(
+      detail::kAbsent<A, B, C, Bias, CallBack>,
+      "matrix units: Matmul is simulated for architectures 2201 and 3510 (Atlas A2, A3 and "
+      "Ascend 950); docs/simulator.md says what is");
 };
 #endif
 

@@ -29,7 +29,8 @@ constexpr std::string_view kCallsOfCubes =
     "::AscendC::detail::mm::Regist(";  // and with ASCENDC_CUBE_ONLY
 constexpr std::string_view kStructOfKey = "static_assert(aclsim::kTilingOfKey<";
 
-constexpr uint32_t kSplitArch = 2201;  // whose kernels may run on both kinds of cores
+// Of architectures whose kernels may run on both kinds of cores.
+bool HasBothKinds(uint32_t npuArch) { return npuArch == 2201 || npuArch == 3510; }
 
 bool IsDigit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 
@@ -146,7 +147,7 @@ class Reader {
     source.vectorOnly = vectorOnly;
     source.vectorKernels = Marked(kVector);
     source.kernels = MarkedCores(source.vectorKernels);
-    if (npuArch_ == kSplitArch && cores_.empty()) {
+    if (HasBothKinds(npuArch_) && cores_.empty()) {
       DeriveCores(&source.kernels);
     }
     AddCores(&source);

@@ -299,6 +299,7 @@ __aicore__ inline void OwnCopyB(const LocalTensor<int8_t>& to, const __gm__ void
   const auto& t = TilingAt(dataPtr);
   IntoL1(to, gm, int64_t(row) * t.baseK * t.N + col * t.baseN - 1, useK, useN, t.N);
 }
+#if __NPU_ARCH__ != 3510  // which has no FixpipeParams
 __aicore__ inline void OwnCopyOut(const __gm__ void* gm, const LocalTensor<int8_t>& co1,
                                   const void* params, const uint64_t, const uint64_t) {
   const auto* p = static_cast<const DataCopyOutParams*>(params);
@@ -309,6 +310,9 @@ __aicore__ inline void OwnCopyOut(const __gm__ void* gm, const LocalTensor<int8_
   Fixpipe(to, co1.ReinterpretCast<float>(), out);
 }
 using OwnCopies = MatmulCallBackFunc<OwnCopyOut, OwnCopyA, OwnCopyB>;
+#else
+using OwnCopies = MatmulCallBackFunc<nullptr, OwnCopyA, OwnCopyB>;
+#endif
 
 // A part of the rows of C, all at once: of operands in UB, into UB, by the kernel's own copies, quantised.
 template <typename T, TPosition in, typename Dst, TPosition out, typename CallBack>
@@ -376,7 +380,7 @@ class Part {
                   DataCopyExtParams(static_cast<uint16_t>(m), uint32_t(t.N) * uint32_t{sizeof(Dst)},
                                     0, 0, 0));
     } else {
-      object.IterateAll(to[kOwnCopies ? 1 : 0]);
+      object.IterateAll(to[kOwnCopies && CallBack::kCopyOut != nullptr ? 1 : 0]);
     }
     object.End();
   }

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,24 +25,29 @@ ELEMENTS = 256
 Array = npt.NDArray[Any]
 
 
-@pytest.fixture(scope="module")
-def library(toolkit: Path, tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
-    """Both halves of mix.cpp in one library."""
-    folder = tmp_path_factory.mktemp("mix")
+def mixed_library(
+    toolkit: Path, folder: Path, name: str, words: Sequence[str] = WORDS, dav: str = "C220"
+) -> ctypes.CDLL:
+    """Both halves of a source in one library."""
     compiler = ["g++", "-std=c++17", "-fPIC", "-Wall", "-Wextra", "-Werror", "-O1", "-g"]
-    compiler += ["-fno-omit-frame-pointer", *WORDS, f"-I{toolkit}/include"]
-    source = str(HERE / "mix.cpp")
+    compiler += ["-fno-omit-frame-pointer", *words, f"-I{toolkit}/include"]
     halves = []
     for half in ("VEC", "CUBE"):
-        command = [*compiler, f"-D__DAV_C220_{half}__", "-c", source]
-        halves.append(compile_once(folder, f"mix_{half}.o", command))
+        command = [*compiler, f"-D__DAV_{dav}_{half}__", "-c", str(HERE / f"{name}.cpp")]
+        halves.append(compile_once(folder, f"{name}_{half}.o", command))
     vectors, cubes = halves
     joined = compile_once(
-        folder, "mix_half.o", [str(toolkit / "bin" / "ascc"), "--cube-half", str(cubes)]
+        folder, f"{name}_half.o", [str(toolkit / "bin" / "ascc"), "--cube-half", str(cubes)]
     )
     linked = ["g++", "-shared", str(vectors), str(joined), f"-L{toolkit}/lib64", "-lascendcl"]
     linked += [f"-Wl,-rpath,{toolkit}/lib64", "-Wl,-z,defs"]
-    return ctypes.CDLL(str(compile_once(folder, "mix.so", linked)))
+    return ctypes.CDLL(str(compile_once(folder, f"{name}.so", linked)))
+
+
+@pytest.fixture(scope="module")
+def library(toolkit: Path, tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
+    """The kernels of mix.cpp."""
+    return mixed_library(toolkit, tmp_path_factory.mktemp("mix"), "mix")
 
 
 def exchange(cores: int, key: int) -> list[Array]:

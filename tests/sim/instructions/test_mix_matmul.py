@@ -14,11 +14,10 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from compile_once import compile_once
 from instructions import cube_model as model
-from instructions.bench import HERE, KernelError, Runtime
+from instructions.bench import KernelError, Runtime
 from instructions.test_matmul import Product, compiler_says, field_names
-from instructions.test_mix import WORDS
+from instructions.test_mix import mixed_library
 
 ONE, TWO, VECTORS = 11, 12, 1  # tiling keys of mix_matmul.cpp
 (
@@ -32,21 +31,8 @@ Array = npt.NDArray[Any]
 
 @pytest.fixture(scope="module")
 def library(toolkit: Path, tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
-    """Both halves of mix_matmul.cpp in one library."""
-    folder = tmp_path_factory.mktemp("mix_matmul")
-    compiler = ["g++", "-std=c++17", "-fPIC", "-Wall", "-Wextra", "-Werror", "-O1", "-g"]
-    compiler += ["-fno-omit-frame-pointer", *WORDS, f"-I{toolkit}/include"]
-    halves = []
-    for half in ("VEC", "CUBE"):
-        command = [*compiler, f"-D__DAV_C220_{half}__", "-c", str(HERE / "mix_matmul.cpp")]
-        halves.append(compile_once(folder, f"mix_matmul_{half}.o", command))
-    vectors, cubes = halves
-    joined = compile_once(
-        folder, "mix_matmul_half.o", [str(toolkit / "bin" / "ascc"), "--cube-half", str(cubes)]
-    )
-    linked = ["g++", "-shared", str(vectors), str(joined), f"-L{toolkit}/lib64", "-lascendcl"]
-    linked += [f"-Wl,-rpath,{toolkit}/lib64", "-Wl,-z,defs"]
-    return ctypes.CDLL(str(compile_once(folder, "mix_matmul.so", linked)))
+    """The kernels of mix_matmul.cpp."""
+    return mixed_library(toolkit, tmp_path_factory.mktemp("mix_matmul"), "mix_matmul")
 
 
 def run(

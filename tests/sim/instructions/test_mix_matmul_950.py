@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Matmul that vector cores of Ascend 950 call: the kernels of mix_matmul.cpp against float64."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from instructions.bench import Runtime
+from instructions.test_cube_950 import SOC
+from instructions.test_matmul import Product
+from instructions.test_mix import mixed_library
+from instructions.test_mix_matmul import (
+    ALL,
+    ASYNC,
+    DENSE,
+    INTO_UB,
+    ONE,
+    SHAPES,
+    TILES,
+    TWO,
+    near,
+    run,
+)  # fmt: skip
+
+WORDS = ("-D__NPU_ARCH__=3510", "-D__CCE_AICORE__=310", "-D__DAV_C310__", "-DACLSIM_HALVES")
+
+
+@pytest.fixture(scope="module")
+def library(toolkit: Path, tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
+    """The kernels of mix_matmul.cpp, for the other SoC."""
+    folder = tmp_path_factory.mktemp("mix_matmul_950")
+    return mixed_library(toolkit, folder, "mix_matmul", WORDS, "C310")
+
+
+@pytest.fixture(autouse=True)
+def on_950(runtime: Runtime) -> Iterator[None]:
+    """The SoC of this file."""
+    with runtime.options(soc=SOC):
+        yield
+
+
+@pytest.mark.parametrize("key", [ONE, TWO])
+@pytest.mark.parametrize("parts", [(1, 1, 1), (2, 2, 1)])
+@pytest.mark.parametrize(("m", "n", "k"), SHAPES)
+@pytest.mark.parametrize("way", [ALL, TILES, ASYNC])
+def test_to_gm(
+    runtime: Runtime, library: ctypes.CDLL, way: int, m: int, n: int, k: int, parts: Any, key: int
+) -> None:
+    product = Product("to_gm", m, n, k, parts=parts, bias=np.float32, seed=m, way=way)
+    want = product.want()
+    if way == ASYNC:
+        single = product.numbers()["singleCoreM"]
+        want[[row for row in (0, single) if row < m]] += 1
+    near(run(runtime, library, product, key), want, product)
+
+
+@pytest.mark.parametrize("trans_a", [False, True])
+@pytest.mark.parametrize("trans_b", [False, True])
+def test_transposed(runtime: Runtime, library: ctypes.CDLL, trans_a: bool, trans_b: bool) -> None:
+    product = Product("to_gm", 70, 90, 50, parts=(2, 1, 1))
+    product.trans_a, product.trans_b = trans_a, trans_b
+    near(run(runtime, library, product), product.want(), product)
+
+
+@pytest.mark.parametrize("chaos", ["0", "2", "5"])
+@pytest.mark.parametrize("threads", ["1", "3"])
+def test_tiles_into_ub(runtime: Runtime, library: ctypes.CDLL, threads: str, chaos: str) -> None:
+    product = Product("to_ub", 130, 140, 70, parts=(2, 3, 1), way=INTO_UB)
+    with runtime.options(chaos=chaos, threads=threads, mode="checked"):
+        near(run(runtime, library, product), 2 * product.want(), product)
+
+
+@pytest.mark.parametrize("kernel", ["from_ub", "all_to_ub", "by_own_copies"])
+@pytest.mark.parametrize(("m", "n", "k"), [(1, 1, 1), (33, 70, 65), (64, 96, 100)])
+def test_operands_and_results_in_ub(
+    runtime: Runtime, library: ctypes.CDLL, kernel: str, m: int, n: int, k: int
+) -> None:
+    product = Product(kernel, m, n, k, parts=(2, 1, 1), bias=np.float32)
+    near(run(runtime, library, product), product.want(), product)
+
+
+def test_integers(runtime: Runtime, library: ctypes.CDLL) -> None:
+    product = Product("from_ub_int8", 70, 45, 90, np.int8, np.int32, parts=(2, 1, 1), bias=np.int32)
+    np.testing.assert_array_equal(run(runtime, library, product), product.want())
+
+
+def test_what_both_ask_for_is_computed_once(runtime: Runtime, library: ctypes.CDLL) -> None:
+    product = Product("shared", 70, 90, 50, way=ALL, told={"atomic": 1})
+    near(run(runtime, library, product), product.want(), product)
+
+
+def test_tiles_one_behind_the_other(runtime: Runtime, library: ctypes.CDLL) -> None:
+    product = Product("to_gm", 64, 128, 32, way=DENSE)
+    got = run(runtime, library, product, elements=64 * 128).reshape(2, 2, 32, 64)
+    near(got.transpose(1, 2, 0, 3).reshape(64, 128), product.want(), product)
