@@ -67,19 +67,20 @@ def read_example(folder: Path) -> Example:
     for path in (page, project):
         if not path.is_file():
             raise SourcesError(f"{folder}: no {path.name}, so it is no example folder")
-    lines = [line.split("  #")[0].strip() for line in page.read_text().splitlines()]
+    text = page.read_text().replace("\\\n", " ")  # commands go on behind a backslash
+    lines = [line.split("  #")[0].strip() for line in text.splitlines()]
     commands = [line for line in lines if line.startswith(("python3 ", "./"))]
     prepare = [line for line in commands if "gen_data" in line]
     verify = [line for line in commands if "verify_result" in line]
     programs = [line for line in commands if line.startswith("./")]
     if not verify or not programs:
         raise SourcesError(f"{page}: no ./program and verify_result.py commands to follow")
-    text = project.read_text()
-    architectures = tuple(dict.fromkeys(re.findall(r"\bdav-\d+", text))) or (DEFAULT_ARCH,)
+    told = project.read_text()
+    architectures = tuple(dict.fromkeys(re.findall(r"\bdav-\d+", told))) or (DEFAULT_ARCH,)
     return Example(
         folder,
         architectures,
-        _scenarios(text, page.read_text()),
+        _scenarios(told, text),
         tuple(prepare[:1]),
         programs[0].split("#")[0].strip(),
         (verify[0],),

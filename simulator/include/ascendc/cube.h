@@ -299,11 +299,9 @@ void LoadDataWithTranspose(const LocalTensor<T>& dst, const LocalTensor<T>& src,
   aclsim::CubeLoadTransposed(dst, src, ctl);
   ACLSIM_KEEP_FRAME();
 }
-template <typename T, const IsResetLoad3dConfig& config = IS_RESER_LOAD3D_DEFAULT_CONFIG,
-          typename U = T>
-void LoadData(const LocalTensor<T>& dst, const LocalTensor<T>& src,
-              const LoadData3DParamsV2<U>& p) {
-  ACLSIM_CUBE("LoadData of feature maps", T);
+namespace detail {
+template <typename T, const IsResetLoad3dConfig& config, typename U>
+aclsim::Load3dCtl CtlOf(const LoadData3DParamsV2<U>& p) {
   constexpr uint32_t kMoreFilter = 256;
   aclsim::Load3dCtl ctl;
   ctl.map = detail::MapOf(p.l1H, p.l1W, p.padList);
@@ -323,6 +321,25 @@ void LoadData(const LocalTensor<T>& dst, const LocalTensor<T>& src,
   ctl.dilationH = p.dilationFilterH;
   ctl.transpose = p.enTranspose;
   ctl.bits = detail::kBits<T>;
+  return ctl;
+}
+}  // namespace detail
+template <typename T, const IsResetLoad3dConfig& config = IS_RESER_LOAD3D_DEFAULT_CONFIG,
+          typename U = T>
+void LoadData(const LocalTensor<T>& dst, const LocalTensor<T>& src,
+              const LoadData3DParamsV2<U>& p) {
+  ACLSIM_CUBE("LoadData of feature maps", T);
+  aclsim::CubeLoad3d(dst, src, detail::CtlOf<T, config>(p));
+  ACLSIM_KEEP_FRAME();
+}
+template <typename T, const IsResetLoad3dConfig& config = IS_RESER_LOAD3D_DEFAULT_CONFIG,
+          typename U = T>
+void LoadDataWithStride(const LocalTensor<T>& dst, const LocalTensor<T>& src,
+                        const LoadData3DParamsV2<U>& p) {
+  ACLSIM_CUBE("LoadDataWithStride", T);
+  static_assert(detail::kOf3510<T>, "LoadDataWithStride exists on architecture 3510 only");
+  aclsim::Load3dCtl ctl = detail::CtlOf<T, config>(p);
+  ctl.strided = true;
   aclsim::CubeLoad3d(dst, src, ctl);
   ACLSIM_KEEP_FRAME();
 }
@@ -363,6 +380,12 @@ void SetLoadDataPaddingValue(const T padValue) {
 }
 inline void SetLoadDataRepeat(const LoadDataRepeatParam& p) {
   aclsim::CubeSetRepeat(p.repeatStride, p.repeatTime, p.repeatMode);
+}
+template <typename Params = LoadDataRepeatParamWithStride>
+void SetLoadDataRepeatWithStride(const LoadDataRepeatParamWithStride& p) {
+  static_assert(detail::kOf3510<Params>,
+                "SetLoadDataRepeatWithStride exists on architecture 3510 only");
+  aclsim::CubeSetRepeatWithStride(p.repeatStride, p.repeatTime, p.repeatMode, p.dstStride);
 }
 inline void SetLoadDataBoundary(uint32_t boundaryValue) { aclsim::CubeSetBoundary(boundaryValue); }
 

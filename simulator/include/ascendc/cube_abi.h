@@ -56,6 +56,7 @@ struct Load3dCtl {
   uint64_t channelSize = 0, kExtension = 0, mExtension = 0, kStart = 0, mStart = 0;
   uint64_t strideW = 1, strideH = 1, filterW = 1, filterH = 1, dilationW = 1, dilationH = 1;
   bool transpose = false;
+  bool strided = false;  // by the stride of CubeSetRepeatWithStride
   uint8_t bits = 16;
 };
 ACLSIM_DEVICE_API void CubeLoad3d(const Ub& dst, const Ub& src, const Load3dCtl& ctl);
@@ -63,6 +64,9 @@ ACLSIM_DEVICE_API void CubeSetFmatrix(const FmatrixCtl& map);
 ACLSIM_DEVICE_API void CubeSetPadding(uint64_t bits);
 // Windows of a 3D load: mode 0 along M, 1 along K, so many of them, stride in 16 rows or in blocks of 32 bytes.
 ACLSIM_DEVICE_API void CubeSetRepeat(uint64_t stride, uint64_t times, uint64_t mode);
+// The same of 950, and the fractals in L0 from one step of K to the next one.
+ACLSIM_DEVICE_API void CubeSetRepeatWithStride(uint64_t stride, uint64_t times, uint64_t mode,
+                                               uint64_t fractals);
 ACLSIM_DEVICE_API void CubeSetBoundary(uint64_t bytes);
 
 struct FillCtl {

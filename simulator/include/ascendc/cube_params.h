@@ -272,6 +272,16 @@ struct LoadDataRepeatParam {
   uint32_t repeatMode = 0;
 };
 
+struct LoadDataRepeatParamWithStride {
+  LoadDataRepeatParamWithStride() = default;
+  LoadDataRepeatParamWithStride(uint16_t stride, uint8_t time, uint8_t mode, uint16_t toStride)
+      : repeatStride(stride), repeatTime(time), repeatMode(mode), dstStride(toStride) {}
+  uint16_t repeatStride = 0;
+  uint8_t repeatTime = 1;
+  uint8_t repeatMode = 0;
+  uint16_t dstStride = 0;
+};
+
 template <typename T>
 struct InitConstValueParams {
   InitConstValueParams() = default;

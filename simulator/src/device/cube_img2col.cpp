@@ -15,30 +15,33 @@ struct Img2Col {
   uint64_t width, c0;        // bytes of an element, channels of a block
   uint64_t placesW, places;  // Wo, Ho * Wo
   bool toA;
+  bool nz;                  // L0A has fractals column by column
+  uint64_t stride;          // fractals from one along K of the product to the next one
   uint64_t to, from, room;  // in the image; bytes of L1 from `from` to its end
   uint64_t l1;              // where L1 begins
   uint64_t pad;             // bits of the padding
   uint64_t boundary;
   const uint8_t* own;
 
-  // Bytes of L0 that the window takes.
+  // Extents of what L0 holds, in fractals of 16 x C0: along M or N of the product, and along its K.
+  uint64_t Outer() const {
+    return CeilDiv(toA && !ctl.transpose ? ctl.mExtension : ctl.kExtension, kFractalRows);
+  }
+  uint64_t Inner() const {
+    return CeilDiv(toA && !ctl.transpose ? ctl.kExtension : ctl.mExtension, c0);
+  }
+  // Bytes of L0 from the first fractal to the last one.
   uint64_t TargetBytes() const {
-    const uint64_t rows = ctl.transpose && toA ? ctl.kExtension : ctl.mExtension;
-    const uint64_t columns = ctl.transpose && toA ? ctl.mExtension : ctl.kExtension;
-    // Fractals of 16 x C0: along rows and columns of what L0 holds.
-    return toA ? CeilDiv(rows, kFractalRows) * CeilDiv(columns, c0) * kFractal
-               : CeilDiv(ctl.mExtension, c0) * CeilDiv(ctl.kExtension, kFractalRows) * kFractal;
+    return toA && !nz ? Outer() * Inner() * kFractal
+                      : ((Inner() - 1) * stride + Outer()) * kFractal;
   }
   uint64_t TargetOf(uint64_t m, uint64_t k) const {
-    if (!toA) {
-      const uint64_t n1 = CeilDiv(ctl.kExtension, kFractalRows);
-      return (m / c0 * n1 + k / kFractalRows) * kFractal + (k % kFractalRows * c0 + m % c0) * width;
-    }
-    const uint64_t row = ctl.transpose ? k : m;
-    const uint64_t column = ctl.transpose ? m : k;
-    const uint64_t k1 = CeilDiv(ctl.transpose ? ctl.mExtension : ctl.kExtension, c0);
-    return (row / kFractalRows * k1 + column / c0) * kFractal +
-           (row % kFractalRows * c0 + column % c0) * width;
+    const bool turned = !toA || ctl.transpose;
+    const uint64_t row = turned ? k : m;
+    const uint64_t column = turned ? m : k;
+    const uint64_t fractal = toA && !nz ? row / kFractalRows * Inner() + column / c0
+                                        : column / c0 * stride + row / kFractalRows;
+    return fractal * kFractal + (row % kFractalRows * c0 + column % c0) * width;
   }
   // Offset in the feature map; none: padding.
   std::optional<uint64_t> SourceOf(uint64_t m, uint64_t k) const {
@@ -93,14 +96,16 @@ void CheckLoad3d(const Load3dCtl& ctl) {
 }
 
 void CheckLoad3dBits(const Load3dCtl& ctl, bool toA) {
-  if (ctl.bits < 8 || (!toA && ctl.bits == 8)) {
+  // The page of LoadDataWithStride leaves 8 bits into L0B out; CANN's own example of it loads int8_t there.
+  const bool turns8 = Core::Current().soc.matrix.nzA;
+  if (ctl.bits < 8 || (!toA && ctl.bits == 8 && !turns8)) {
     if (toA) {
       ThrowNotSimulated("LoadData of feature maps of int4b_t");
     }
     ThrowFault("dtype-unsupported", Format("a feature map of %u bits into L0B", ctl.bits),
                "Hardware has 16 and 32 bits there. Use LoadDataWithTranspose.");
   }
-  if (toA && ctl.transpose && ctl.bits == 8) {
+  if (toA && ctl.transpose && ctl.bits == 8 && !turns8) {
     ThrowFault("dtype-unsupported", "enTranspose with elements of 8 bits",
                "Hardware transposes 16 and 32 bits. Use LoadDataWithTranspose.");
   }
@@ -171,6 +176,18 @@ void CubeLoad3d(const Ub& dst, const Ub& src, const Load3dCtl& given) try {
   move.width = ctl.bits / 8u;
   move.c0 = ColumnsOf(ctl.bits);
   move.toA = toA;
+  move.nz = core.soc.matrix.nzA;
+  move.stride = move.Outer();
+  if (ctl.strided) {
+    if (!core.cube.loadStride) {
+      ThrowFault("instruction-absent", "LoadDataWithStride without SetLoadDataRepeatWithStride",
+                 "Hardware takes the stride that the last kernel left. Call "
+                 "SetLoadDataRepeatWithStride before; dstStride counts fractals of 512 bytes.");
+    }
+    CheckRange("dstStride", *core.cube.loadStride, move.Outer(), UINT16_MAX,
+               "Fractals overwrite each other. It counts the fractals of M or N.");
+    move.stride = *core.cube.loadStride;
+  }
   move.placesW = PlacesOf(ctl.map.l1W, ctl.map.pad[0], ctl.map.pad[1], ctl.filterW, ctl.dilationW,
                           ctl.strideW);
   move.places = move.placesW * PlacesOf(ctl.map.l1H, ctl.map.pad[2], ctl.map.pad[3], ctl.filterH,
@@ -213,7 +230,12 @@ void CubeLoad3d(const Ub& dst, const Ub& src, const Load3dCtl& given) try {
       [&](Record& record) {
         record.dtype = dst.dtype;
         record.repeat = BlocksOf(target);
-        record.Add(PartOf(core, dst, Use::kWrite, 0, target, 1, target));
+        if (move.stride == move.Outer()) {
+          record.Add(PartOf(core, dst, Use::kWrite, 0, target, 1, target));
+        } else {
+          record.Add(PartOf(core, dst, Use::kWrite, 0, move.Outer() * kFractal, move.Inner(),
+                            move.stride * kFractal));
+        }
         record.Add(PartOf(core, src, Use::kRead, 0, std::min(source, move.room), 1, source));
       },
       move);
@@ -238,14 +260,28 @@ void CubeSetPadding(uint64_t bits) try {
 }
 ACLSIM_SKIPS_FAULTS()
 
-void CubeSetRepeat(uint64_t stride, uint64_t times, uint64_t mode) try {
-  Core& core = Core::Current();
-  core.instruction = "SetLoadDataRepeat";
+// Which windows a load takes.
+static void SetWindows(Core& core, uint64_t stride, uint64_t times, uint64_t mode) {
   CheckIsCube(core);
   CheckRange("repeatTime", times, 0, 255, kFewerBits);
   CheckRange("repeatStride", stride, 0, 65535, kFewerBits);
   CheckRange("repeatMode", mode, 0, 1, kFewerBits);
   core.cube.repeatTimes = times;
+}
+
+void CubeSetRepeat(uint64_t stride, uint64_t times, uint64_t mode) try {
+  Core& core = Core::Current();
+  core.instruction = "SetLoadDataRepeat";
+  SetWindows(core, stride, times, mode);
+}
+ACLSIM_SKIPS_FAULTS()
+
+void CubeSetRepeatWithStride(uint64_t stride, uint64_t times, uint64_t mode,
+                             uint64_t fractals) try {
+  Core& core = Core::Current();
+  core.instruction = "SetLoadDataRepeatWithStride";
+  SetWindows(core, stride, times, mode);
+  core.cube.loadStride = fractals;
 }
 ACLSIM_SKIPS_FAULTS()
 

@@ -21,15 +21,16 @@ struct CubeOperands {
 };
 
 struct CubeRegisters {
-  std::optional<FmatrixCtl> map;      // SetFmatrix, or the last 3D load
-  std::optional<uint64_t> padding;    // SetLoadDataPaddingValue, or the last 3D load
-  uint64_t repeatTimes = 1;           // SetLoadDataRepeat
-  uint64_t boundary = 0;              // SetLoadDataBoundary
-  bool hf32 = false;                  // SetHF32Mode
-  bool hf32TowardZero = false;        // SetHF32TransMode
-  uint32_t hf32Site = 0;              // of the call that switched it on
-  std::optional<Ub> quantTensor;      // SetFixPipeConfig
-  std::optional<uint64_t> quantWord;  // SetFixpipePreQuantFlag
+  std::optional<FmatrixCtl> map;       // SetFmatrix, or the last 3D load
+  std::optional<uint64_t> padding;     // SetLoadDataPaddingValue, or the last 3D load
+  uint64_t repeatTimes = 1;            // SetLoadDataRepeat
+  std::optional<uint64_t> loadStride;  // SetLoadDataRepeatWithStride
+  uint64_t boundary = 0;               // SetLoadDataBoundary
+  bool hf32 = false;                   // SetHF32Mode
+  bool hf32TowardZero = false;         // SetHF32TransMode
+  uint32_t hf32Site = 0;               // of the call that switched it on
+  std::optional<Ub> quantTensor;       // SetFixPipeConfig
+  std::optional<uint64_t> quantWord;   // SetFixpipePreQuantFlag
   uint64_t ndNum = 1, srcNdStride = 0, dstNdStride = 0;  // SetFixpipeNz2ndFlag
   bool ndSet = false;
   CubeOperands<float> floats;

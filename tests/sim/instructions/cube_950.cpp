@@ -61,6 +61,29 @@ FixpipeParamsArch3510<layout> Results(const Words& words) {
   return fix;
 }
 
+// Loads a matrix of `height` x `channels` elements in NZ as a feature map, 16 or 32 lines of M or N at a time, of which L0 has `lines`.
+// turned: M or N lies along the channels.
+template <typename T>
+constexpr uint16_t kLinesAtOnce = sizeof(T) == 1 ? 32 : 16;
+template <typename T>
+void LoadLines(const LocalTensor<T>& dst, const LocalTensor<T>& src, uint16_t height,
+               uint16_t channels, uint16_t lines, bool turned, bool transposed) {
+  constexpr uint16_t kC0 = 32 / sizeof(T), kStep = kLinesAtOnce<T>;
+  SetLoadDataRepeatWithStride({1, 1, 0, static_cast<uint16_t>(lines / 16)});
+  for (uint16_t i = 0; i < lines; i += kStep) {
+    LoadData3DParamsV2<T> p;
+    p.l1H = height;
+    p.l1W = 1;
+    p.channelSize = channels;
+    p.kStartPt = turned ? i : 0;
+    p.mStartPt = turned ? 0 : i;
+    p.kExtension = turned ? kStep : channels;
+    p.mExtension = turned ? height : kStep;
+    p.enTranspose = transposed;
+    LoadDataWithStride(dst[uint32_t{i} * kC0], src, p);
+  }
+}
+
 // Words 0 to 5: bytes in L1 of A, B, bias, parameters of quantisation, scales of A and of B.
 template <typename T, typename S, typename C, typename O, typename T2 = T, typename S2 = S,
           typename Bias = C>
@@ -91,6 +114,12 @@ void Run(GM_ADDR a, GM_ADDR b, GM_ADDR out, GM_ADDR more, GM_ADDR told) {
   if (words[4] != 0) {
     LoadData(a2, a1, scaleA, Window(words, 10), Scales(words, 60));
     LoadData(b2, b1, scaleB, Window(words, 20), Scales(words, 70));
+  } else if (words[80] != 0) {
+    if constexpr (std::is_same_v<T, T2> && std::is_same_v<S, S2> &&
+                  !std::is_same_v<T, fp4x2_e2m1_t> && !std::is_same_v<T, fp4x2_e1m2_t>) {
+      LoadLines<T>(a2, a1, words[80], words[81], words[82], words[83] != 0, words[83] != 0);
+      LoadLines<S>(b2, b1, words[84], words[85], words[86], true, false);
+    }
   } else {
     if (words[17] != 0) {  // by fractals
       LoadData(a2.template ReinterpretCast<T>(), a1,

@@ -100,9 +100,9 @@ void Dropped(GM_ADDR a, GM_ADDR out) {
     SetLoadDataBoundary(2048);
   } else if constexpr (fault == kFeatureMap) {
     const uint8_t pad[4] = {};
-    LoadData(a2, a1,
-             LoadData3DParamsV2<half>(pad, 16, 1, 16, 16, 16, 0, 0, 1, 1, 1, 1, 1, 1, false, false,
-                                      half(0)));
+    LoadDataWithStride(a2, a1,
+                       LoadData3DParamsV2<half>(pad, 16, 1, 16, 16, 16, 0, 0, 1, 1, 1, 1, 1, 1,
+                                                false, false, half(0)));
   } else if constexpr (fault == kOddTable) {
     const LocalTensor<float> c1(TPosition::C1, 65536, 64), c2(TPosition::C2, 0, 64);
     DataCopy(c2, c1, DataCopyParams(1, 3, 0, 0));

@@ -112,6 +112,7 @@ class Product:
     no_gemv: bool = False
     hf32: bool = False
     elements: int = 0
+    lines: list[int] = field(default_factory=list)  # of LoadDataWithStride
 
     def words(self) -> Array:
         """In the order of the kernel."""
@@ -137,6 +138,7 @@ class Product:
             for at, lines in ((60, m), (70, n)):
                 pairs = -(-k // 64)
                 words[at : at + 6] = [0, 0, -(-lines // 16), pairs, pairs, pairs]
+        words[80 : 80 + len(self.lines)] = self.lines
         return words.astype(np.uint32).view(np.int32)
 
     def run(self, runtime: Runtime, library: ctypes.CDLL) -> Array:
@@ -278,6 +280,36 @@ def test_windows(runtime: Runtime, library: ctypes.CDLL) -> None:
         )
         got = product.run(runtime, library).reshape(48, 32)
         np.testing.assert_array_equal(got, model.mmad(part, b, None, 16))
+
+
+@pytest.mark.parametrize("trans_a", [False, True])
+@pytest.mark.parametrize("kernel", ["half_float", "float_float", "int8_int32"])
+def test_loads_with_stride(
+    runtime: Runtime, library: ctypes.CDLL, kernel: str, trans_a: bool
+) -> None:
+    """LoadDataWithStride, 16 or 32 lines of M and N at a time: each goes between the others. B is
+    turned on the way, and A is where it lies turned.
+    """
+    src, _, out, step = TYPES[kernel]
+    rng = np.random.default_rng(6)
+    at_once, k0 = (32, 32) if src is np.int8 else (16, step)
+    m, n, k = 64 if src is np.int8 else 40, 50, 70
+    a, b = some(rng, (m, k), src), some(rng, (k, n), src)
+
+    def lying(matrix: Array) -> Array:
+        """With whole steps of columns."""
+        columns = model.up(matrix.shape[1], max(at_once, k0))
+        return np.pad(matrix, ((0, 0), (0, columns - matrix.shape[1])))
+
+    left, right = lying(np.ascontiguousarray(a.T) if trans_a else a), lying(b)
+    lines = [model.up(left.shape[0], 16), left.shape[1], model.up(m, at_once), int(trans_a)]
+    lines += [model.up(k, 16), right.shape[1], right.shape[1]]
+    product = Product(
+        kernel, raw(model.to_nz(left)), raw(model.to_nz(right)), [], [], (m, n, k), out, lines=lines
+    )
+    got = product.run(runtime, library).reshape(m, n)
+    of_a = a if src is np.int8 else a.astype(np.float32)
+    np.testing.assert_array_equal(got, model.mmad(of_a, b, None, step))
 
 
 def scale_fractals(scales: Array) -> Array:

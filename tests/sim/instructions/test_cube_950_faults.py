@@ -36,7 +36,7 @@ FAULTS = {
     "transposed_a": ("instruction-absent", "LoadDataWithTranspose (L1 to L0A) does not exist"),
     "fill_a": ("instruction-absent", "InitConstValue of L0A does not exist"),
     "boundary": ("instruction-absent", "SetLoadDataBoundary does not exist"),
-    "feature_map": ("instruction-absent", "LoadData (feature map)"),
+    "feature_map": ("instruction-absent", "without SetLoadDataRepeatWithStride"),
     "hybrid": ("instruction-absent", "whose rounding is random"),
     "short_columns": ("value-range", "dstStride"),
     "short_dst_stride": ("value-range", "elements"),
@@ -58,8 +58,6 @@ REFUSED = {
   const LocalTensor<float> ub(TPosition::VECIN, 0, 256), c(TPosition::CO1, 0, 256);
   Fixpipe<float, float, kToUb>(ub, c,
                                FixpipeParamsArch3510<CO2Layout::ROW_MAJOR>(16, 16, 16, 16));""",
-    "LoadDataWithStride": """
-  LoadDataWithStride(LocalTensor<half>(TPosition::A2, 0, 256));""",
 }
 
 

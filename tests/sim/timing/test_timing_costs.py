@@ -60,6 +60,7 @@ UNCOSTED = {
     "SetLoadDataBoundary",
     "SetLoadDataPaddingValue",
     "SetLoadDataRepeat",
+    "SetLoadDataRepeatWithStride",
     "SetMMLayoutTransform",
     "SetVectorMask",
     "WaitPreBlock",
