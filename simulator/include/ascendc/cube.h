@@ -38,12 +38,6 @@ constexpr bool kDropped = detail::kArch == 3510 && (std::is_same_v<T, int4b_t> |
   static_assert(!detail::kDropped<__VA_ARGS__>,                                                   \
                 Name " of int4b_t does not exist on architecture 3510: cast it to int8_t first"); \
   detail::UseMatrix()
-// Only 2201 has this, or it is simulated for 2201 alone.
-#define ACLSIM_OF_2201(Name, ...)                                              \
-  static_assert(detail::kHasCube<__VA_ARGS__> && detail::kArch == 2201,        \
-                "matrix units: " Name                                          \
-                " is simulated for architecture 2201 (Atlas A2 and A3) only; " \
-                "docs/simulator.md says what is")
 
 template <typename...>
 constexpr bool kOf3510 = detail::kArch == 3510;
@@ -572,7 +566,7 @@ void Fixpipe(const LocalTensor<T>& dst, const LocalTensor<U>& src, const Fixpipe
 template <typename T, typename U>
 void DataCopy(const GlobalTensor<T>& dst, const LocalTensor<U>& src,
               const DataCopyCO12DstParams& p) {
-  ACLSIM_OF_2201("DataCopy out of L0C", T);
+  ACLSIM_CUBE("DataCopy out of L0C", T);
   aclsim::CubeFixpipe(dst.GetPhyAddr(), src, {},
                       detail::CtlOf(p, aclsim::DTypeOf<U>::value, aclsim::DTypeOf<T>::value));
   ACLSIM_KEEP_FRAME();
@@ -580,7 +574,7 @@ void DataCopy(const GlobalTensor<T>& dst, const LocalTensor<U>& src,
 template <typename T, typename U>
 void DataCopy(const LocalTensor<T>& dst, const LocalTensor<U>& src,
               const DataCopyCO12DstParams& p) {
-  ACLSIM_OF_2201("DataCopy out of L0C", T);
+  ACLSIM_CUBE("DataCopy out of L0C", T);
   aclsim::CubeFixpipeToL1(dst, src, {},
                           detail::CtlOf(p, aclsim::DTypeOf<U>::value, aclsim::DTypeOf<T>::value));
   ACLSIM_KEEP_FRAME();
@@ -615,4 +609,3 @@ inline void SetFixpipeNz2ndFlag(uint32_t ndNum, uint32_t srcNdStride, uint32_t d
 #include "ascendc/cube_coupled.h"
 
 #undef ACLSIM_CUBE
-#undef ACLSIM_OF_2201

@@ -156,7 +156,13 @@ void Run(GM_ADDR a, GM_ADDR b, GM_ADDR out, GM_ADDR more, GM_ADDR told) {
   }
   GlobalTensor<O> result;
   result.SetGlobalBuffer(reinterpret_cast<__gm__ O*>(out));
-  if (words[40] == 0) {
+  if (words[40] == 3) {  // by registers
+    SetFixpipePreQuantFlag(static_cast<uint64_t>(words[52]) << 32 | words[51]);
+    PipeBarrier<PIPE_FIX>();
+    DataCopy(result, co1,
+             DataCopyCO12DstParams(words[41], words[42], words[44], words[43],
+                                   static_cast<QuantMode_t>(words[45]), words[46], false, false));
+  } else if (words[40] == 0) {
     Fixpipe<O, C, CFG_NZ>(result, co1, Results<CO2Layout::NZ, C>(words));
   } else if (words[40] == 1 && words[3] != 0) {
     Fixpipe<O, C, CFG_ROW_MAJOR>(result, co1, q1, Results<CO2Layout::ROW_MAJOR, C>(words));

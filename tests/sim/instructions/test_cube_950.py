@@ -21,9 +21,10 @@ SOC = "Ascend950PR_9589"
 CUBE = "-D__DAV_C310_CUBE__"
 ALL_PIPES = ["0", "1", "2", "3", "9"]
 NO_QUANT, F322F16, F322BF16 = range(3)
+QF322B8 = 5
 QF322F16, VQF322F16, QF322BF16, VQF322BF16, QF322F32, VQF322F32, QF322FP8 = range(9, 16)
 QF322HIF8, QF322HIF8_HYBRID, QS322BF16 = 17, 19, 21
-TO_NZ, TO_ND, TO_DN = range(3)
+TO_NZ, TO_ND, TO_DN, BY_REGISTERS = range(4)
 E4M3, E5M2, E2M1 = ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2, ml_dtypes.float4_e2m1fn
 
 Array = npt.NDArray[Any]
@@ -124,9 +125,9 @@ class Product:
         words[20 : 20 + len(self.load_b)] = self.load_b
         words[30:37] = [m, n, k, self.mmads, 0, self.no_gemv, self.hf32]
         rows, padded = model.up(m, 16), model.up(n, 16)
-        strides = {TO_NZ: rows * 16, TO_ND: n, TO_DN: m}
+        strides = {TO_NZ: rows * 16, TO_ND: n, TO_DN: m, BY_REGISTERS: rows * 16}
         defaults = {
-            "n": padded if self.to == TO_NZ else n, "m": m, "srcStride": rows,
+            "n": padded if self.to in (TO_NZ, BY_REGISTERS) else n, "m": m, "srcStride": rows,
             "dstStride": strides[self.to], "quant": NO_QUANT, "relu": 0, "unit": 0, "num": 1,
             "srcNd": 0, "dstNd": 0, "low": 0, "high": 0, "split": 0, "srcRow": 1,
         }  # fmt: skip
@@ -404,6 +405,22 @@ def test_fractals(runtime: Runtime, library: ctypes.CDLL) -> None:
     got = product.run(runtime, library).reshape(2, 600)
     np.testing.assert_array_equal(got[0, : 36 * 16].reshape(36, 16), want[:, :16])
     np.testing.assert_array_equal(got[1, : 36 * 16].reshape(36, 16), want[:, 16:32])
+
+
+@pytest.mark.parametrize("relu", [0, 1])
+def test_copy_by_registers(runtime: Runtime, library: ctypes.CDLL, relu: int) -> None:
+    """DataCopy out of L0C, whose stride counts 32 bytes, with SetFixpipePreQuantFlag."""
+    a, b, c = values_of(np.random.default_rng(2))
+    word = model.word_of(2.0, 3)
+    fix = {"quant": QF322B8, "low": word & 0xFFFFFFFF, "high": word >> 32, "relu": relu}
+    product = whole(
+        "half_int8", a, b, out=np.int8, to=BY_REGISTERS, fix=fix | {"n": 32, "dstStride": 40},
+        elements=36 * 32,
+    )  # fmt: skip
+    got = product.run(runtime, library).reshape(36, 32)
+    words = np.full(32, word, np.uint64)
+    want = model.quantise(np.ascontiguousarray(c[:, :32]), np.int8, words, bool(relu))
+    np.testing.assert_array_equal(got, want)
 
 
 @pytest.mark.parametrize("relu", [0, 1])
