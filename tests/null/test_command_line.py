@@ -6,6 +6,7 @@ findings, names of SoCs.
 from __future__ import annotations
 
 import dataclasses
+import errno
 import json
 import os
 import subprocess
@@ -15,8 +16,9 @@ from pathlib import Path
 
 import pytest
 
-from aclgrad.cli import known, operators
+from aclgrad.cli import errors, known, operators
 from aclgrad.cli.options import full_soc, full_socs
+from aclgrad.common.display.terminal import Terminal
 from aclgrad.findings import Finding, Merged, Place, Result
 from aclgrad.spec.soc import FAMILIES, OF_FAMILY, family_of
 from test_cli import COMMANDS, in_process, refused
@@ -187,3 +189,50 @@ def test_a_shell_completes_commands_and_options() -> None:
 
     assert completed("te") == ["test"]
     assert completed("test", "--last") == ["--last-failed"]
+
+
+def without_reader(*words: str, both: bool) -> subprocess.CompletedProcess[str]:
+    """Run a command whose output nobody reads any more, as behind head."""
+    read, write = os.pipe()
+    os.close(read)
+    try:
+        return subprocess.run(
+            [sys.executable, "-m", "aclgrad", *words],
+            stdout=write,
+            stderr=write if both else subprocess.PIPE,
+            text=True,
+            timeout=600,
+            check=False,
+        )
+    finally:
+        os.close(write)
+
+
+@pytest.mark.parametrize(
+    "words", [("-h",), ("--version",), ("explain", "deadlock"), ("explain", "161002", "--json")]
+)
+def test_a_closed_output_ends_a_command_quietly(words: tuple[str, ...]) -> None:
+    done = without_reader(*words, both=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert without_reader(*words, both=True).returncode == 0
+
+
+def test_an_error_that_nobody_reads_is_one() -> None:
+    assert without_reader("explain", "nothing-of-this-name", both=True).returncode == 2
+
+
+def test_a_child_whose_output_is_closed_has_not_crashed(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Commands that run code of others print from a child: rich's own end of it is no crash."""
+
+    def prints() -> bool:
+        raise BrokenPipeError(errno.EPIPE, "Broken pipe")
+
+    with pytest.raises(BrokenPipeError):
+        errors.in_child(prints, "this")
+    read, write = os.pipe()
+    os.close(read)
+    with os.fdopen(write, "w") as closed, pytest.raises(BrokenPipeError):
+        Terminal(closed).print("x" * 100_000)
+    assert capsys.readouterr().err == ""

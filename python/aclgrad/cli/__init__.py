@@ -107,16 +107,27 @@ def _telling(name: str) -> Any:
 def _guarded(name: str, command: Command) -> Command:
     """Let a command's errors end in one message and status 1."""
 
-    @wraps(command)
-    def guarded(*args: Any, **kwargs: Any) -> None:
+    def told(*args: Any, **kwargs: Any) -> None:
         try:
             with _telling(name):
                 command(*args, **kwargs)
+        except BrokenPipeError:
+            raise
         except errors.HANDLED as error:
             errors.end(errors.text_of(error))
         except KeyboardInterrupt:
             importlib.import_module("aclgrad.cli.common").ERR.print("interrupted")
             raise typer.Exit(130) from None
+
+    @wraps(command)
+    def guarded(*args: Any, **kwargs: Any) -> None:
+        try:
+            try:
+                told(*args, **kwargs)
+            finally:
+                sys.stdout.flush()
+        except BrokenPipeError as error:
+            errors.end_of_closed_output(error)
 
     return guarded
 
@@ -139,9 +150,9 @@ def _options(
 def main() -> None:
     """Entry point of the console script."""
     tell_children()
-    # A reader that closes the pipe early (head, grep -q) is no error.
     try:
         app()
-    except BrokenPipeError:
-        sys.stderr.close()
-        sys.exit(0)
+    except SystemExit as ended:
+        if isinstance(ended.__context__, BrokenPipeError):  # of help; click would say 1
+            sys.exit(0)
+        raise

@@ -6,10 +6,12 @@ from __future__ import annotations
 import errno
 import math
 import os
+import select
 import sys
 import time
 from collections.abc import Callable, Iterator
-from typing import NoReturn
+from contextlib import suppress
+from typing import Any, NoReturn
 
 import typer
 
@@ -44,12 +46,31 @@ def text_of(error: BaseException) -> str:
     return _on_one_line(_of_system(error) if isinstance(error, OSError) else str(error))
 
 
-def end(text: str) -> NoReturn:
+def end(text: str, status: int = 1) -> NoReturn:
     """Print what is said of an error, and end the command."""
     from aclgrad.cli.common import ERR
 
-    ERR.print(f"error: {text}", style="red", markup=False)
-    raise typer.Exit(1)
+    with suppress(BrokenPipeError):  # it is an error, read or not
+        ERR.print(f"error: {text}", style="red", markup=False)
+    raise typer.Exit(status)
+
+
+def end_of_closed_output(error: BrokenPipeError) -> NoReturn:
+    """End the command without a word if nobody reads what it prints any more, as with head and
+    grep -q. Another pipe's error is one.
+    """
+    closed = select.poll()
+    for stream in (sys.__stdout__, sys.__stderr__):
+        if stream is not None:
+            closed.register(stream.fileno(), 0)
+    found = [number for number, event in closed.poll(0) if event & select.POLLERR]
+    if not found:
+        end(text_of(error))
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for number in found:  # what is still to be written has a place
+        os.dup2(nowhere, number)
+    # The status of a command that was at its end stays.
+    raise typer.Exit(getattr(error.__context__, "exit_code", 0))
 
 
 def in_child(
@@ -77,6 +98,8 @@ def in_child(
             yield {"status": int(work())}
         except typer.Exit as ended:
             yield {"status": ended.exit_code}
+        except BrokenPipeError as error:
+            yield {"broken": error.args}
         except HANDLED as error:
             yield {"error": text_of(error)}
 
@@ -90,6 +113,13 @@ def in_child(
                 f"{what}: {': '.join(ended)}. Next: gdb --args python -m aclgrad, and the words of"
                 " this command"
             )
+    _end_as(said)
+
+
+def _end_as(said: dict[str, Any]) -> None:
+    """End as the work in a child has ended."""
+    if "broken" in said:
+        raise BrokenPipeError(*said["broken"])
     if "error" in said:
         end(said["error"])
     if said.get("status"):

@@ -9,7 +9,8 @@ from typing import Annotated, Any
 import typer
 
 from aclgrad import errors
-from aclgrad.cli.common import ERR, OUT, print_json
+from aclgrad.cli.common import OUT, print_json
+from aclgrad.cli.errors import end
 from aclgrad.cli.options import Json
 from aclgrad.findings.kinds import HOST_KINDS, KINDS, RESULT_KINDS, Kind
 
@@ -30,9 +31,7 @@ def explain_command(
     """
     lines, document = _known(word.strip())
     if not document:
-        for line in lines:
-            ERR.print(f"error: {line}", style="red", markup=False)
-        raise typer.Exit(2)
+        end(lines[0], 2)
     if as_json:
         print_json(document)
         return

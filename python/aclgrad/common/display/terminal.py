@@ -33,6 +33,10 @@ class Terminal(Console):
         # Rich drops some control characters before anybody sees them.
         super().print(*(visible(it) if isinstance(it, str) else it for it in objects), **how)
 
+    def on_broken_pipe(self) -> None:
+        """Leave the error to whoever prints; rich would end the process with a status of 1."""
+        raise
+
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None
     ) -> Iterable[Segment]:
