@@ -18,7 +18,6 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
 from aclgrad.common import page_sections
@@ -218,13 +217,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--package", required=True, help="the folder that aclgrad build prints")
     parser.add_argument("--jobs", type=int, default=2, help="programs at a time")
-    parser.add_argument("--write", type=Path, metavar="PAGE", help="replace the table of this page")
+    page_sections.add_option(parser)
     words = parser.parse_args(argv)
     made = table(words.package, words.jobs)
-    if words.write:
-        page_sections.write(words.write, "torch_fallbacks", made)
-    else:
-        print(made)
+    page_sections.show(words.write, "torch_fallbacks", made)
     return 0
 
 

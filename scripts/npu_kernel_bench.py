@@ -346,7 +346,7 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--limit", type=float, default=600, help="seconds for each stage")
     parser.add_argument("--build", type=Path, default=Path("build/npu_kernel_bench"))
-    parser.add_argument("--write", type=Path, help="put the table into this page")
+    page_sections.add_option(parser)
     parser.add_argument("--inside", nargs=2, type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
     checkout = options.checkout.resolve()
@@ -378,9 +378,7 @@ def main() -> int:
     matrix = sum(map(needs_matrix, every))
     known_now = [each for _, each in sorted(outcomes.items())]
     text = table(known_now, len(every) - matrix, matrix)
-    print(text)
-    if options.write:
-        page_sections.write(options.write, "npu_kernel_bench", text)
+    page_sections.show(options.write, "npu_kernel_bench", text)
     return 0
 
 

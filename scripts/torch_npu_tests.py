@@ -262,7 +262,7 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--limit", type=float, default=300, help="seconds for a test")
     parser.add_argument("--record", type=Path, default=Path("build/torch_npu_tests.jsonl"))
-    parser.add_argument("--write", type=Path, help="put the table into this page")
+    page_sections.add_option(parser)
     parser.add_argument("--resume", action="store_true", help="only what the record has not")
     parser.add_argument("--again", action="store_true", help="only read the record of a run")
     arguments = parser.parse_args()
@@ -284,9 +284,7 @@ def main() -> int:
         run_alone(folder, unfinished(alone, failing(results), 1), arguments.limit, alone)
     results.update(read(alone, ()))
     text = table(results)
-    print(text)
-    if arguments.write:
-        page_sections.write(arguments.write, "torch_npu_tests", text)
+    page_sections.show(arguments.write, "torch_npu_tests", text)
     return 0
 
 

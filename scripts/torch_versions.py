@@ -133,7 +133,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--installed", type=Path, action="append", default=[], metavar="FOLDER")
     parser.add_argument("--record", type=Path, default=ROOT / "build" / "torch_versions.json")
     parser.add_argument("--resume", action="store_true", help="keep what the record has")
-    parser.add_argument("--write", type=Path, metavar="PAGE", help="replace the table of this page")
+    page_sections.add_option(parser)
     words = parser.parse_args(argv)
     rows: dict[str, Row] = {}
     if words.resume and words.record.exists():
@@ -152,10 +152,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             install(version, Path(work, "installed"))
             keep(tried(Path(work, "installed"), Path(work)))
     ordered = dict(sorted(rows.items(), key=lambda row: order(row[0])))
-    if words.write:
-        page_sections.write(words.write, "torch_versions", table(ordered))
-    else:
-        print(table(ordered))
+    page_sections.show(words.write, "torch_versions", table(ordered))
     return 0
 
 

@@ -203,7 +203,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("checkout", type=Path, help="of vllm-ascend")
     parser.add_argument("--findings", default="warn", choices=("error", "warn", "off"))
     parser.add_argument("--operator", choices=OPERATORS, action="append")
-    parser.add_argument("--write", type=Path, metavar="PAGE", help="replace the table of this page")
+    page_sections.add_option(parser)
     words = parser.parse_args(argv)
     checkout = words.checkout.resolve()
     found = {}
@@ -211,10 +211,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         for operator in words.operator or OPERATORS:
             found[operator] = run(checkout, operator, words.findings, Path(folder))
             print(table({operator: found[operator]}), file=sys.stderr, flush=True)
-    if words.write:
-        page_sections.write(words.write, "vllm_ascend_tests", table(found))
-    else:
-        print(table(found))
+    page_sections.show(words.write, "vllm_ascend_tests", table(found))
     return 0
 
 

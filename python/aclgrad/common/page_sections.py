@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import argparse
 import re
 from pathlib import Path
 
@@ -34,6 +35,18 @@ def filled(page: Path | str, name: str, inside: str, text: str | None = None) ->
 def write(page: Path, name: str, inside: str) -> None:
     """Replace a section of a page."""
     files.write(page, filled(page, name, inside), str(page))
+
+
+def add_option(parser: argparse.ArgumentParser) -> None:
+    """Let a script that makes a section be told the page that gets it."""
+    parser.add_argument("--write", type=Path, metavar="PAGE", help="replace the table of this page")
+
+
+def show(page: Path | None, name: str, inside: str) -> None:
+    """Print a section that a script has made, and put it into a page if one is named."""
+    print(inside)
+    if page is not None:
+        write(page, name, inside)
 
 
 def cell(text: str) -> str:
