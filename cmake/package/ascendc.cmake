@@ -7,7 +7,8 @@
 #   ascendc_compile_options(<target> PUBLIC|PRIVATE <word>...)
 #   host_intf_pub                                               what host code is compiled and linked with
 #
-# SOC_VERSION is a SoC such as Ascend910B2, the default. RUN_MODE is npu, cpu or sim: the simulator in any case.
+# SOC_VERSION is a SoC such as Ascend910B2, the default. RUN_MODE is npu, cpu or sim: the simulator in any case. ACLGRAD_LEAVE_OUT lists
+# kernel files, without folders, that are not compiled: the launches of their kernels throw.
 include_guard(GLOBAL)
 cmake_minimum_required(VERSION 3.19)
 
@@ -147,7 +148,17 @@ function(_ascendc_launches source include wrapper)
                           -D__CCE_AICORE__=${_ascendc_CCE_AICORE} "-I${_ascendc_toolkit}/include" ${ARGN} "${source}"
                   OUTPUT_VARIABLE text ERROR_VARIABLE errors RESULT_VARIABLE failed)
   set(functions)
-  if(failed)
+  get_filename_component(file "${source}" NAME)
+  set(left_out FALSE)
+  if(file IN_LIST ACLGRAD_LEAVE_OUT)
+    set(left_out TRUE)
+    # The heads of its kernels are read without the headers, which may be what is missing.
+    file(READ "${source}" text)
+    string(REGEX REPLACE "#[ \t]*include[^\n]*" "" text "${text}")
+    file(WRITE "${wrapper}.heads.cpp" "${text}")
+    execute_process(COMMAND "${CMAKE_CXX_COMPILER}" -std=c++17 -E -P -x c++ -D__CCE_AICORE__=${_ascendc_CCE_AICORE} ${ARGN} "${wrapper}.heads.cpp"
+                    OUTPUT_VARIABLE text ERROR_QUIET)
+  elseif(failed)
     # Other sources build; this one says the same again when it is compiled, or the next step where the cause is gone by then.
     message(WARNING "ascendc_library: ${source} does not get through the preprocessor, so its kernels have no launches and its "
                     "target will not build:\n${errors}")
@@ -209,15 +220,26 @@ extern \"C\" uint32_t aclrtlaunch_@kernel@(@declared@);
 
 #endif  // ACLRTLAUNCH_@kernel@_H_
 ")
+    set(head "${declared}")
+    set(body "${kernel}<<<${blocks}, nullptr, ${stream}>>>(${given});
+  return 0;")
+    if(left_out)
+      string(REGEX REPLACE " [A-Za-z_0-9]+(,|$)" "\\1" head "${declared}")
+      set(body "throw std::runtime_error(
+    \"${kernel}: its source is left out of this build, ${source}. Next: take ${file} out of ACLGRAD_LEAVE_OUT\");")
+    endif()
     string(APPEND functions "
-extern \"C\" uint32_t aclrtlaunch_${kernel}(${declared}) {
-  ${kernel}<<<${blocks}, nullptr, ${stream}>>>(${given});
-  return 0;
+extern \"C\" uint32_t aclrtlaunch_${kernel}(${head}) {
+  ${body}
 }
 ")
   endforeach()
+  set(kernels "#include \"${source}\"")
+  if(left_out)
+    set(kernels "#include <stdexcept>")
+  endif()
   file(CONFIGURE OUTPUT "${wrapper}" @ONLY CONTENT "// Written by ascendc.cmake - do not edit
 #include \"acl/acl.h\"
-#include \"@source@\"
+@kernels@
 @functions@")
 endfunction()

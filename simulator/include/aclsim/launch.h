@@ -67,6 +67,14 @@ class BoundKernel {
   static void Release(void* bound) { delete static_cast<BoundKernel*>(bound); }
 
  private:
+  // void* goes to a parameter of any type of pointer, as in CANN's launches.
+  struct Untyped {
+    template <typename T>
+    operator T*() const {
+      return static_cast<T*>(pointer);
+    }
+    void* pointer;
+  };
   template <typename T>
   static void* Pointer(const T& value) {
     if constexpr (std::is_pointer_v<T>) {
@@ -78,7 +86,9 @@ class BoundKernel {
   template <size_t I>
   auto Argument(void* const* pointers) const {
     using T = std::tuple_element_t<I, std::tuple<Args...>>;
-    if constexpr (std::is_pointer_v<T>) {
+    if constexpr (std::is_same_v<T, void*>) {
+      return Untyped{pointers[I]};
+    } else if constexpr (std::is_pointer_v<T>) {
       return static_cast<T>(pointers[I]);
     } else {
       return std::get<I>(args_);

@@ -555,6 +555,26 @@ void Fixpipe(const GlobalTensor<T>& dst, const LocalTensor<U>& src, const Fixpip
   ACLSIM_KEEP_FRAME();
 }
 template <typename T, typename U>
+void Fixpipe(const GlobalTensor<T>& dst, const LocalTensor<U>& src,
+             const LocalTensor<uint64_t>& cbufWorkspace, const FixpipeParams<U>& p) {
+  ACLSIM_CUBE("Fixpipe", T);
+  aclsim::FixpipeCtl ctl =
+      detail::CtlOf(p, aclsim::DTypeOf<U>::value, aclsim::DTypeOf<T>::value, sizeof(T));
+  ctl.hasVector = true;
+  aclsim::CubeFixpipe(dst.GetPhyAddr(), src, cbufWorkspace, ctl);
+  ACLSIM_KEEP_FRAME();
+}
+template <typename T, typename U>
+void Fixpipe(const LocalTensor<T>& dst, const LocalTensor<U>& src,
+             const LocalTensor<uint64_t>& cbufWorkspace, const FixpipeParams<U>& p) {
+  ACLSIM_CUBE("Fixpipe", T);
+  aclsim::FixpipeCtl ctl =
+      detail::CtlOf(p, aclsim::DTypeOf<U>::value, aclsim::DTypeOf<T>::value, sizeof(T));
+  ctl.hasVector = true;
+  aclsim::CubeFixpipeToL1(dst, src, cbufWorkspace, ctl);
+  ACLSIM_KEEP_FRAME();
+}
+template <typename T, typename U>
 void Fixpipe(const LocalTensor<T>& dst, const LocalTensor<U>& src, const FixpipeParams<U>& p) {
   ACLSIM_CUBE("Fixpipe", T);
   aclsim::CubeFixpipeToL1(

@@ -13,6 +13,15 @@ enum class BlockMode : uint8_t {
 };
 enum class DeqScale : uint8_t { DEQ_NONE = 0, DEQ, VDEQ, DEQ8, VDEQ8, DEQ16, VDEQ16 };
 struct DataCopyEnhancedParams {
+  DataCopyEnhancedParams() = default;
+  DataCopyEnhancedParams(BlockMode mode, DeqScale scale, uint64_t deq, uint8_t sid, bool relu,
+                         pad_t /*padMode*/, uint64_t pad)
+      : blockMode(mode),
+        deqScale(scale),
+        deqValue(deq),
+        sidStoreMode(sid),
+        isRelu(relu),
+        padValue(pad) {}
   BlockMode blockMode = BlockMode::BLOCK_MODE_NORMAL;
   DeqScale deqScale = DeqScale::DEQ_NONE;
   uint64_t deqValue = 0;

@@ -15,8 +15,7 @@ enum QuantMode_t {
   VQF322B8_PRE,
   REQ8,
   VREQ8,
-#if __NPU_ARCH__ == 3510
-  QF322F16_PRE,
+  QF322F16_PRE,  // from here on 950 only; the names are everywhere
   VQF322F16_PRE,
   QF322BF16_PRE,
   VQF322BF16_PRE,
@@ -30,7 +29,6 @@ enum QuantMode_t {
   VQF322HIF8_PRE_HYBRID,
   QS322BF16_PRE,
   VQS322BF16_PRE,
-#endif
 };
 
 // Operands of products of MX formats, in L0A and L0B, have types of their own beside those in L1.
@@ -58,6 +56,7 @@ extern "C" inline __attribute__((visibility("default"))) void aclsimMatrixCode()
 
 namespace AscendC {
 
+using ::fp8_e8m0_t;
 using ::mx_fp8_e4m3_t;
 using ::mx_fp8_e5m2_t;
 using ::QuantMode_t;
@@ -415,7 +414,7 @@ struct FixpipeParamsArch3510 {
 // The older form: bursts of columns, with gaps for strides.
 struct QuantParams {
   QuantParams() = default;
-  explicit QuantParams(QuantMode_t mode) : quantPre(mode) {}
+  QuantParams(QuantMode_t mode) : quantPre(mode) {}
   QuantParams(QuantMode_t mode, uint64_t scalar) : quantPre(mode), deqScalar(scalar) {}
   QuantMode_t quantPre = QuantMode_t::NoQuant;
   uint64_t deqScalar = 0;

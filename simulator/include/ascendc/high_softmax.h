@@ -5,6 +5,7 @@
 
 #include "ascendc/high_math.h"
 #include "ascendc/softmax.h"
+#include "kernel_tiling/softmax_split.h"
 
 namespace AscendC {
 
@@ -166,6 +167,16 @@ inline aclsim::HighSoftmaxFlashCall Worked(aclsim::HighSoftmaxFlashCall call,
   return call;
 }
 }  // namespace detail
+
+// The tiling of a kernel that tiles itself.
+constexpr SoftMaxTiling SoftMaxFlashV2TilingFunc(
+    const SoftMaxShapeInfo& shapeInfo, uint32_t dataTypeSize1, uint32_t dataTypeSize2,
+    uint32_t localWorkSpaceSize, bool /*isUpdate*/ = false, bool isBasicBlock = false,
+    bool /*isDataFormatNZ*/ = false, bool isFlashOutputBrc = false) {
+  const aclsim::SoftmaxRows rows{shapeInfo.srcM, shapeInfo.srcK, ONE_BLK_SIZE / dataTypeSize2};
+  return aclsim::SplitFlashV2(rows, dataTypeSize1, dataTypeSize2, localWorkSpaceSize, isBasicBlock,
+                              isFlashOutputBrc);
+}
 
 // Softmax of rows that come in pieces.
 #define ACLSIM_SOFTMAX_FLASH(Data, Statistic)                                                      \

@@ -47,6 +47,7 @@ extern "C" __attribute__((weak, used, visibility("default"))) void aclsimCubeCod
 // Numbers that mean nothing, and can be found.
 #define __mix__(cube, vector) \
   __attribute__((__patchable_function_entry__(0 * (cube), 0 * (vector))))
+#define __forceinline__ inline
 #define __sync_alias__
 #define __sync_noalias__
 #define __inout_pipe__(...)

@@ -13,6 +13,12 @@
 
 namespace AscendC {
 
+// Kernels take it from Matmul's headers.
+template <typename T, typename U>
+constexpr std::common_type_t<T, U> CeilAlign(T value, U align) {
+  return AlignUp(value, align);
+}
+
 template <typename A, typename B, typename C, typename Bias = C, const auto& given = CFG_NORM,
           typename CallBack = MatmulCallBackFunc<>,
           template <const auto&, typename...> class Policy = Impl::Detail::MatmulPolicy>

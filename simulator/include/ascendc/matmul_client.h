@@ -235,9 +235,11 @@ class MatmulClient {
     } else {
       detail::mm::Answer tile;
       const GlobalTensor<Dst> slot = NextOfLater(&tile);
-      share_.CopyToUb(co2Local, slot, tile, tile.pitch);
+      share_.template CopyToUb<false>(co2Local, slot, tile, tile.pitch);
     }
   }
+  // The vector unit may read what GetTensorC<false> has copied into UB.
+  void WaitGetTensorC() { share_.AwaitCopies(); }
   // The tile that Iterate<false> has made, where SetWorkspace says: baseM x baseN elements.
   template <bool sync = true>
   GlobalTensor<Dst> GetTensorC(uint8_t enAtomic = 0, bool enSequentialWrite = false) {

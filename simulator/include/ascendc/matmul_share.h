@@ -57,8 +57,8 @@ class Share {
     return gm;
   }
   // Ordered with what the kernel does to the tensor before and after by its vector unit and MTE3; the slot is read when the next
-  // request takes effect. pitch: from row to row in UB.
-  template <typename T>
+  // request takes effect. pitch: from row to row in UB. Without isAwaited the vector unit does not wait for the copy.
+  template <bool isAwaited = true, typename T>
   void CopyToUb(const LocalTensor<T>& to, const GlobalTensor<T>& slot, const Answer& tile,
                 uint32_t pitch) {
     constexpr uint32_t kSize = sizeof(T);
@@ -75,9 +75,12 @@ class Share {
                     (tile.pitch - tile.columns) * kSize,
                     (pitch * kSize - std::min(pitch * kSize, row)) / uint32_t{ONE_BLK_SIZE}, 0),
                 DataCopyPadExtParams<T>(false, 0, 0, T()));
-    Order<HardEvent::MTE2_V>();
+    if constexpr (isAwaited) {
+      AwaitCopies();
+    }
     Order<HardEvent::MTE2_MTE3>();
   }
+  void AwaitCopies() { Order<HardEvent::MTE2_V>(); }
 
  private:
   template <HardEvent event>

@@ -96,6 +96,9 @@ void CrossCoreWaitFlag(uint16_t flagId) {
   ACLSIM_KEEP_FRAME();
 }
 
+// The older name of CrossCoreWaitFlag.
+inline void WaitEvent(uint16_t flagId) { CrossCoreWaitFlag(flagId); }
+
 template <pipe_t src, pipe_t dst>
 class TQueSync {
  public:
@@ -126,6 +129,10 @@ void DataCacheCleanAndInvalid(const GlobalTensor<T>& dst) {
   aclsim::CleanCache(entireType == CacheLine::ENTIRE_DATA_CACHE ? nullptr : dst.GetPhyAddr());
   ACLSIM_KEEP_FRAME();
 }
+
+// Fetching code costs nothing here, and is done at once.
+inline void ICachePreLoad(int64_t /*preFetchLen*/) {}
+inline int64_t GetICachePreloadStatus() { return 0; }
 
 inline void SetMaskNorm() { aclsim::SetMaskMode(false); }
 inline void SetMaskCount() { aclsim::SetMaskMode(true); }

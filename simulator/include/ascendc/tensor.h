@@ -58,6 +58,37 @@ struct ShapeInfo {
   DataFormat dataFormat = DataFormat::ND;
 };
 
+// Where a local tensor lies. Kernels that are older than the constructor with an address call InitBuffer, and then assign logicPos.
+struct TBuffAddr {
+  struct Position {
+    Position& operator=(uint8_t to) {
+      value = to;
+      isNamed = true;
+      // It is the first member: its address is that of the whole.
+      reinterpret_cast<TBuffAddr*>(this)->Find();
+      return *this;
+    }
+    operator uint8_t() const { return value; }
+    uint8_t value = static_cast<uint8_t>(TPosition::VECCALC);
+    bool isNamed = false;
+  };
+  void Find() {
+    if (dataLen != 0) {
+      const aclsim::Buffer found = aclsim::LocalAt(logicPos, bufferAddr, dataLen);
+      addr = found.addr;
+      buf = found.buf;
+      generation = found.generation;
+    }
+  }
+
+  Position logicPos;
+  uint16_t generation = 0;
+  uint32_t buf = 0;
+  uint8_t* addr = nullptr;
+  uint32_t bufferAddr = 0;
+  uint32_t dataLen = 0;
+};
+
 template <typename T>
 class LocalTensor {
  public:
@@ -65,11 +96,12 @@ class LocalTensor {
 
   LocalTensor() = default;
   explicit LocalTensor(const aclsim::Buffer& buffer, TPosition pos = TPosition::VECCALC)
-      : addr_(buffer.addr),
-        buf_(buffer.buf),
-        size_(static_cast<uint32_t>(detail::CountIn<T>(buffer.bytes))),
-        generation_(buffer.generation),
-        pos_(pos) {}
+      : size_(static_cast<uint32_t>(detail::CountIn<T>(buffer.bytes))) {
+    address_.logicPos.value = static_cast<uint8_t>(pos);
+    address_.generation = buffer.generation;
+    address_.buf = buffer.buf;
+    address_.addr = buffer.addr;
+  }
   LocalTensor(TPosition pos, uint32_t addr, uint32_t tileSize)
       : LocalTensor(aclsim::LocalAt(static_cast<uint8_t>(pos), addr, detail::BytesOf<T>(tileSize)),
                     pos) {}
@@ -80,6 +112,20 @@ class LocalTensor {
     expression.StoreIn(*this);
   }
 
+  // bufferSize: in elements. A vector core has one local memory; elsewhere address_.logicPos names it.
+  void InitBuffer(uint32_t bufferOffset, uint32_t bufferSize) {
+    size_ = bufferSize;
+    address_.bufferAddr = bufferOffset;
+    address_.dataLen = GetLength();
+#ifdef ACLSIM_FOR_CUBE
+    if (!address_.logicPos.isNamed) {
+      return;
+    }
+#endif
+    address_.Find();
+  }
+  void SetAddr(const TBuffAddr& address) { address_ = address; }
+
   T GetValue(uint32_t offset) const { return *At(offset, aclsim::ScalarUse::kRead); }
   template <typename S>
   void SetValue(uint32_t offset, S value) const {
@@ -89,38 +135,42 @@ class LocalTensor {
 
   LocalTensor operator[](uint32_t offset) const {
     LocalTensor view = *this;
-    view.addr_ = addr_ + detail::BytesOf<T>(offset);
+    const auto bytes = static_cast<uint32_t>(detail::BytesOf<T>(offset));
+    view.address_.addr = address_.addr + bytes;
+    if (address_.dataLen != 0) {
+      view.address_.bufferAddr += bytes;
+      view.address_.dataLen -= std::min(bytes, address_.dataLen);
+    }
     view.size_ = size_ > offset ? size_ - offset : 0;
     return view;
   }
   template <typename U>
   LocalTensor<U> ReinterpretCast() const {
     LocalTensor<U> view;
-    view.addr_ = addr_;
-    view.buf_ = buf_;
-    view.generation_ = generation_;
+    view.address_ = address_;
     view.size_ = static_cast<uint32_t>(detail::CountIn<U>(detail::BytesOf<T>(size_)));
-    view.pos_ = pos_;
     return view;
   }
 
   // An integer, as on the device: kernels keep it in lists and cast it to __ubuf__ pointers.
   uint64_t GetPhyAddr() const { return GetPhyAddr(0); }
   uint64_t GetPhyAddr(uint32_t offset) const {
-    return reinterpret_cast<uint64_t>(addr_ + detail::BytesOf<T>(offset));
+    return reinterpret_cast<uint64_t>(address_.addr + detail::BytesOf<T>(offset));
   }
   uint32_t GetSize() const { return size_; }
   uint32_t GetLength() const { return static_cast<uint32_t>(detail::BytesOf<T>(size_)); }
   void SetSize(uint32_t size) { size_ = size; }
   void SetBufferLen(uint32_t length) { size_ = static_cast<uint32_t>(detail::CountIn<T>(length)); }
-  int32_t GetPosition() const { return static_cast<int32_t>(pos_); }
+  int32_t GetPosition() const { return address_.logicPos; }
   void SetShapeInfo(const ShapeInfo& info) { shapeInfo_ = info; }
   ShapeInfo GetShapeInfo() const { return shapeInfo_; }
 
   operator aclsim::Ub() const {
-    return aclsim::Ub{addr_, buf_, aclsim::DTypeOf<T>::value, generation_};
+    return aclsim::Ub{address_.addr, address_.buf, aclsim::DTypeOf<T>::value, address_.generation};
   }
-  uint32_t BufferHandle() const { return buf_; }
+  uint32_t BufferHandle() const { return address_.buf; }
+
+  TBuffAddr address_;
 
  private:
   template <typename U>
@@ -133,11 +183,7 @@ class LocalTensor {
         aclsim::UbScalar(*this, uint64_t(offset) * sizeof(T), sizeof(T), use));
   }
 
-  uint8_t* addr_ = nullptr;
-  uint32_t buf_ = 0;
   uint32_t size_ = 0;
-  uint16_t generation_ = 0;
-  TPosition pos_ = TPosition::VECCALC;
   ShapeInfo shapeInfo_;
 };
 

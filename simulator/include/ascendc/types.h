@@ -18,6 +18,17 @@ enum pipe_t {
   PIPE_FIX = 10,
 };
 
+enum pad_t : uint8_t { PAD_NONE };
+
+// Some sources define the names as macros before they include this.
+#undef EVENT_ID0
+#undef EVENT_ID1
+#undef EVENT_ID2
+#undef EVENT_ID3
+#undef EVENT_ID4
+#undef EVENT_ID5
+#undef EVENT_ID6
+#undef EVENT_ID7
 enum event_t {
   EVENT_ID0 = 0,
   EVENT_ID1,
@@ -137,6 +148,7 @@ enum class CacheRwMode : uint8_t { READ, WRITE, RW };
 enum class DataFormat : uint8_t { ND, NZ, NCHW, NC1HWC0, NHWC };
 
 constexpr uint32_t ONE_BLK_SIZE = 32;
+constexpr int32_t BLOCK_CUBE = 16;  // rows and columns of a fractal
 constexpr uint32_t ONE_REPEAT_BYTE_SIZE = 256;
 constexpr uint32_t DEFAULT_BLK_NUM = 8;
 constexpr uint32_t DEFAULT_BLK_STRIDE = 1;

@@ -8,14 +8,15 @@
 #include "kernel_tiling/tiling_fields.h"
 
 #define ACLSIM_FIELD_(type, name) type name = 0;
+// In CANN's namespace: sources declare the structs there before they include this.
 #define ACLSIM_TILING_STRUCT_(Name, FIELDS, bytes)                           \
+  namespace AscendC::tiling {                                                \
   struct Name {                                                              \
     FIELDS(ACLSIM_FIELD_)                                                    \
   };                                                                         \
   static_assert(sizeof(Name) == (bytes), "the layout of the host's struct"); \
-  namespace AscendC::tiling {                                                \
-  using ::Name;                                                              \
-  }
+  }                                                                          \
+  using AscendC::tiling::Name;
 ACLSIM_TILING_STRUCT_(SoftMaxTiling, ACLSIM_SOFTMAX_TILING, 64)
 ACLSIM_TILING_STRUCT_(LayerNormTiling, ACLSIM_LAYER_NORM_TILING, 104)
 ACLSIM_TILING_STRUCT_(LayerNormSeparateTiling, ACLSIM_LAYER_NORM_SEPARATE_TILING, 104)
@@ -29,7 +30,7 @@ ACLSIM_TILING_STRUCT_(TCubeTiling, ACLSIM_CUBE_TILING, 200)
 #undef ACLSIM_FIELD_
 
 // This struct has those fields under another name.
-struct LogSoftMaxTiling : SoftMaxTiling {};
 namespace AscendC::tiling {
-using ::LogSoftMaxTiling;
-}
+struct LogSoftMaxTiling : SoftMaxTiling {};
+}  // namespace AscendC::tiling
+using AscendC::tiling::LogSoftMaxTiling;

@@ -14,7 +14,7 @@ class LaunchSyntaxError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Turns each launch of a preprocessed C++ text into a call that the host compiler understands. Every character keeps its line:
+// Turns each launch of a preprocessed C++ text into a call that the host compiler understands, and drops [host, aicore]. Every character keeps its line:
 // line markers, and with them reports and debuggers, stay right. Strings and literals are left alone.
 // coresOf: what stands behind a kernel's name and itself among the arguments of that call, by the name; may be null.
 std::string RewriteLaunches(const std::string& text,

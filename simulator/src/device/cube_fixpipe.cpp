@@ -295,10 +295,12 @@ struct Plan {
 
 void CheckTypes(const FixpipeCtl& ctl) {
   const QuantFacts& facts = FactsOf(ctl.quant);
+  const bool isThere = ctl.quant <= Quant::kIntTo8Vector || Core::Current().soc.npuArch == 3510;
   const bool fits =
-      ctl.quant == Quant::kNone
-          ? ctl.src == ctl.dst && (ctl.src == DType::kFloat || ctl.src == DType::kInt32)
-          : ctl.src == facts.src && (ctl.dst == facts.dst[0] || ctl.dst == facts.dst[1]);
+      isThere &&
+      (ctl.quant == Quant::kNone
+           ? ctl.src == ctl.dst && (ctl.src == DType::kFloat || ctl.src == DType::kInt32)
+           : ctl.src == facts.src && (ctl.dst == facts.dst[0] || ctl.dst == facts.dst[1]));
   if (!fits) {
     ThrowFault(
         "dtype-unsupported",
@@ -306,7 +308,7 @@ void CheckTypes(const FixpipeCtl& ctl) {
                aclsim::NameOf(ctl.src), aclsim::NameOf(ctl.dst)),
         "Hardware converts other bits, or the device compiler refuses it. float gives half "
         "by F322F16, bfloat16_t by F322BF16, 8 bits by (V)QF322B8_PRE; int32_t gives half by "
-        "(V)DEQF16 and 8 bits by (V)REQ8; NoQuant keeps the type.");
+        "(V)DEQF16 and 8 bits by (V)REQ8; NoQuant keeps the type. Ascend 950 has further ones.");
   }
   if (ctl.quant == Quant::kScaledToHif8Hybrid || ctl.quant == Quant::kScaledToHif8HybridVector) {
     ThrowNotSimulated(

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "ascendc/high_abi.h"
+#include "kernel_tiling/softmax_split.h"
 
 namespace aclsim {
 
@@ -126,18 +127,10 @@ constexpr int64_t ReduceScratch(HighReduction op, int64_t width, int64_t rows, i
   }
 }
 
-// Softmax in pieces, floats per row of n elements: the statistics' blocks, the row where it is widened, partial sums.
+// SoftmaxFlash, floats per row of n elements.
 constexpr int64_t FlashRow(int64_t width, int64_t n, bool update) {
   const int64_t perBlock = kScratchBlock / width;
   return update ? 4 * perBlock + 2 * n : perBlock + n + kScratchRepeat / 4;
-}
-constexpr bool IsFlashBasic(int64_t n, bool basicBlock) { return basicBlock && n % 64 == 0; }
-constexpr int64_t FlashV2Row(int64_t width, int64_t statisticWidth, int64_t n, bool basicBlock) {
-  constexpr int64_t kLong = 1024;  // a basic row of this length takes two repeats
-  const bool basic = IsFlashBasic(n, basicBlock);
-  const int64_t perBlock = kScratchBlock / statisticWidth;
-  const int64_t partial = kScratchRepeat / 4 * (basic && n == kLong ? 2 : 1);
-  return width == 2 ? perBlock * (basic ? 1 : 2) + n + partial : perBlock + partial;
 }
 // Eight rows at a time of basic blocks; packed statistics fill a block.
 constexpr int64_t FlashV2Scratch(int64_t width, int64_t statisticWidth, int64_t rows, int64_t n,

@@ -105,3 +105,46 @@ def test_one_unreadable_source_blocks_no_other_library(toolkit: Path, tmp_path: 
     assert again.returncode != 0 and "Next: run cmake again" in again.stdout + again.stderr
     assert cmake("-S", tmp_path / "project", "-B", folder).returncode == 0
     assert cmake("--build", folder, "--target", "others").returncode == 0
+
+
+LEFT_OUT = """\
+#include "kernel_operator.h"
+#include "not_there.h"
+extern "C" __global__ __aicore__ void left(GM_ADDR x, uint32_t count) { *x = NotThere(count); }
+"""
+CALLER = """\
+#include <cstdio>
+#include <exception>
+#include "aclrtlaunch_left.h"
+
+int main() {
+  try {
+    return ACLRT_LAUNCH_KERNEL(left)(1, nullptr, nullptr, 3);
+  } catch (const std::exception& error) {
+    std::puts(error.what());
+  }
+  return 0;
+}
+"""
+
+
+def test_a_source_that_is_left_out(toolkit: Path, tmp_path: Path) -> None:
+    """The rest links, and a launch of its kernel says why there is none."""
+    (tmp_path / "left.cpp").write_text(LEFT_OUT)
+    (tmp_path / "main.cpp").write_text(CALLER)
+    (tmp_path / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.19)\nproject(left CXX)\n"
+        "include($ENV{ASCEND_HOME_PATH}/tools/tikcpp/ascendc_kernel_cmake/ascendc.cmake)\n"
+        "ascendc_library(kernels STATIC left.cpp)\nadd_executable(program main.cpp)\n"
+        "target_link_libraries(program PRIVATE kernels)\n"
+    )
+    for words, status in (((), 2), (("-DACLGRAD_LEAVE_OUT=left.cpp",), 0)):
+        folder = tmp_path / f"build{status}"
+        made = cmake("-S", tmp_path, "-B", folder, *words, ASCEND_HOME_PATH=str(toolkit))
+        assert made.returncode == 0, made.stdout + made.stderr
+        assert cmake("--build", folder).returncode == status
+    ran = subprocess.run([folder / "program"], capture_output=True, text=True, check=True)
+    assert ran.stdout == (
+        f"left: its source is left out of this build, {tmp_path}/left.cpp."
+        " Next: take left.cpp out of ACLGRAD_LEAVE_OUT\n"
+    )

@@ -118,3 +118,38 @@ extern "C" __global__ __aicore__ void of_the_implementation(GM_ADDR gm) {
   static_assert(F32_NEG_INF == 0xff800000 && TOTAL_UB_SIZE > TMP_UB_OFFSET);
   DataCopy(Global<float>(gm), y, 32);
 }
+
+// Tensors that a kernel places by hand, as sources do that are older than the constructor with an address.
+extern "C" __global__ __aicore__ void placed_by_hand(GM_ADDR gm) {
+  using AscendC::TPosition;
+  LocalTensor<float> x;
+  x.InitBuffer(0, 64);
+  x.address_.logicPos = static_cast<uint8_t>(TPosition::VECIN);
+  AscendC::TBuffAddr place;
+  place.logicPos = static_cast<uint8_t>(TPosition::VECCALC);
+  LocalTensor<float> y;
+  y.SetAddr(place);
+  y.InitBuffer(1024, 64);
+  LocalTensor<uint8_t> whole;
+  whole.InitBuffer(0, 4096);
+  LocalTensor<uint8_t> same = whole[1024];
+  same.address_.logicPos = static_cast<uint8_t>(TPosition::VECOUT);
+  const GlobalTensor<float> source = Global<float>(gm);
+  AscendC::ICachePreLoad(2);
+  DataCopy(x, source, 64);
+  AscendC::PipeBarrier<PIPE_ALL>();
+  Adds(y, x, static_cast<float>(clz(1) - 63 + AscendC::GetICachePreloadStatus()) + 1.0f, 64);
+  AscendC::PipeBarrier<PIPE_ALL>();
+  DataCopy(source, same.ReinterpretCast<float>(), 64);
+}
+extern "C" __global__ __aicore__ void placed_past_the_end(GM_ADDR gm) {
+  LocalTensor<float> x;
+  x.InitBuffer(200 * 1024, 64);
+  DataCopy(Global<float>(gm), x, 64);
+}
+
+// 8192 bytes are 2048 floats: 28 rows of 8 + 64, of which whole blocks are taken.
+constexpr SoftMaxTiling kFlash =
+    AscendC::SoftMaxFlashV2TilingFunc({64, 512, 64, 500}, 4, 4, 8192, true, false);
+static_assert(kFlash.splitM == 24 && kFlash.rangeM == 2 && kFlash.tailM == 16);
+static_assert(kFlash.srcM == 64 && kFlash.srcK == 512 && kFlash.outMaxK == 8);

@@ -34,6 +34,7 @@ enum Way {
   kLaterAsked,
   kLaterNoSpace,
   kLaterTwice,
+  kLaterNoWait,
 };
 
 struct Told {
@@ -84,7 +85,8 @@ class Product {
       own_ = own_[uint64_t(row_ * t.Ka)];
       const auto elements = uint64_t(DivCeil(t.singleCoreM, t.baseM) * t.baseM) *
                             uint64_t(DivCeil(t.singleCoreN, t.baseN) * t.baseN);
-      if (told_.way == kLater || told_.way == kLaterAsked || told_.way == kLaterTwice) {
+      if (told_.way == kLater || told_.way == kLaterAsked || told_.way == kLaterTwice ||
+          told_.way == kLaterNoWait) {
         object.SetWorkspace(scratch + uint64_t(core) * elements * sizeof(float), 0);
       }
       b_ = b_[uint64_t(told_.transB != 0 ? column_ * t.Kb : column_)];
@@ -145,6 +147,7 @@ class Product {
       case kLaterAsked:
       case kLaterNoSpace:
       case kLaterTwice:
+      case kLaterNoWait:
         ByTiles();
         return;
       case kNotTold:
@@ -237,6 +240,9 @@ class Product {
       WaitFlag<HardEvent::MTE2_V>(EVENT_ID3);
     } else {
       object.template GetTensorC<false>(x, 0, true);
+      if (told_.way != kLaterNoWait) {
+        object.WaitGetTensorC();
+      }
     }
   }
 

@@ -84,3 +84,12 @@ def test_communication_is_a_compile_error(
     assert done.returncode != 0
     assert "HCCL in kernels is not simulated" in done.stderr
     assert "Next: " in done.stderr
+
+
+def test_tensors_that_are_placed_by_hand(runtime: Runtime, library: ctypes.CDLL) -> None:
+    """InitBuffer, and a position before, after or never."""
+    source = np.arange(64, dtype=np.float32)
+    (got,) = runtime.launch(library["placed_by_hand"], [source])
+    np.testing.assert_array_equal(got, source + 1)
+    with pytest.raises(KernelError, match=r"ub-out-of-bounds"):
+        runtime.launch(library["placed_past_the_end"], [source])

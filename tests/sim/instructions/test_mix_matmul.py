@@ -23,8 +23,8 @@ ONE, TWO, VECTORS = 11, 12, 1  # tiling keys of mix_matmul.cpp
 (
     ALL, TILES, DENSE, INTO_UB, ASYNC, OWN_A, TWO_OBJECTS, NO_END, NO_A, TILE_FIRST, NO_WAIT,
     NOT_TOLD, LATE_A, NOT_REGISTERED, AIC_RETURNS, OTHER_TYPE, NO_TILING, GOES_ON, LATER,
-    LATER_ASKED, LATER_NO_SPACE, LATER_TWICE,
-) = range(22)  # fmt: skip
+    LATER_ASKED, LATER_NO_SPACE, LATER_TWICE, LATER_NO_WAIT,
+) = range(23)  # fmt: skip
 TILE = 128 * 1024  # bytes of the workspace for a tile of C
 Array = npt.NDArray[Any]
 
@@ -183,6 +183,15 @@ def test_mistakes_of_tiles_that_are_asked_for_at_once(
     product = Product("to_ub", 40, 50, 70, way=way)
     product.words = np.zeros(2 * 64 * 64, np.float16)
     with pytest.raises(KernelError, match=rf"matmul-use[\s\S]*{says}"):
+        run(runtime, library, product)
+
+
+@pytest.mark.plants_faults
+def test_a_tile_that_is_not_waited_for(runtime: Runtime, library: ctypes.CDLL) -> None:
+    """GetTensorC<false> copies into UB; WaitGetTensorC orders the vector unit behind it."""
+    product = Product("to_ub", 40, 50, 70, way=LATER_NO_WAIT)
+    product.words = np.zeros(2 * 64 * 64, np.float16)
+    with pytest.raises(KernelError, match=r"race-read-after-write[\s\S]*Muls on VECTOR"):
         run(runtime, library, product)
 
 

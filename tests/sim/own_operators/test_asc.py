@@ -54,6 +54,23 @@ int main(int argc, char** argv) {
 }
 """
 
+TAKEN_BEFORE = """\
+#define __aicore__ [aicore]
+#define EVENT_ID0 0
+"""
+TAKEN = """\
+#define BOTH __forceinline__[host, aicore]
+enum class Kind : uint8_t { ZERO, ONE };
+template <typename T>
+struct Ways {
+  static constexpr uint32_t kEvent = EVENT_ID0;
+  static constexpr bool Kind = T::kind == Kind::ONE;
+  BOTH constexpr static int32_t Of(int32_t value) { return Kind ? value + kEvent : 0; }
+};
+struct One { static constexpr auto kind = Kind::ONE; };
+__aicore__ inline int32_t Way(int32_t value) { return Ways<One>::Of(value); }
+
+"""
 KERNEL = """\
 #include "kernel_operator.h"
 using namespace AscendC;
@@ -236,6 +253,21 @@ def test_words_of_the_device_compiler(tmp_path: Path) -> None:
     )
     out = ascc("-E", "--run-mode", "cpu", "--npu-arch", "dav-2002", source).stdout
     assert "arch 2002 core 200" in out and "twin" in out
+
+
+def test_what_the_device_compiler_takes(tmp_path: Path) -> None:
+    """Its attributes, names that are macros before, a member with the name of a type, and void*."""
+    source = tmp_path / "taken.asc"
+    text = PROGRAM.replace("#include <cstdio>", TAKEN_BEFORE + "#include <cstdio>", 1)
+    text = text.replace("__global__", TAKEN + "__global__", 1).replace(
+        "value, 16", "Way(value), 16"
+    )
+    source.write_text(text.replace("(out, 7)", "(static_cast<void*>(out), 7)"))
+    ran = tool("run", source)
+    assert (ran.returncode, ran.stdout.strip()) == (0, f"on {SOC}: 0"), ran.stdout + ran.stderr
+    source.write_text(text.replace("int32_t Way(", "undeclared Way("))
+    refused = ascc("-c", source, "-o", tmp_path / "taken.o")
+    assert refused.returncode == 1 and "undeclared" in refused.stderr
 
 
 # -- aclgrad build and run -------------------------------------------------------------------

@@ -5,29 +5,26 @@
 #include <algorithm>
 
 #include "device/high_sizes.h"
+#include "kernel_tiling/softmax_split.h"
 
 namespace AscendC {
 namespace {
 
-constexpr uint32_t kRepeatBytes = 256;
-constexpr uint32_t kBlockBytes = 32;
-constexpr uint32_t kFloatBytes = sizeof(float);
-
-struct Rows {
-  uint32_t count;
-  uint32_t columns;
-  uint32_t blockElements;
-};
+using aclsim::kFloatBytes;
+using aclsim::kFloatsOfABlock;
+using aclsim::kFloatsOfARepeat;
+using Rows = aclsim::SoftmaxRows;
 
 Rows RowsOf(const ge::Shape& shape, uint32_t typeSize) {
   const size_t rank = shape.GetDimNum();
   const auto columns = static_cast<uint32_t>(rank == 0 ? 1 : shape.GetDim(rank - 1));
   const auto size = static_cast<uint32_t>(shape.GetShapeSize());
-  return {columns == 0 ? 0 : size / columns, columns, typeSize == 0 ? 0 : kBlockBytes / typeSize};
+  return {columns == 0 ? 0 : size / columns, columns,
+          typeSize == 0 ? 0 : aclsim::kSoftmaxBlockBytes / typeSize};
 }
 
 // Floats of scratch per row: the row, a block for its maximum or sum, and one repeat of partial sums.
-constexpr uint32_t kRowExtra = kRepeatBytes / kFloatBytes;
+constexpr uint32_t kRowExtra = kFloatsOfARepeat;
 
 uint32_t SoftMaxRow(const Rows& rows) { return rows.blockElements + rows.columns + kRowExtra; }
 
@@ -36,42 +33,9 @@ uint32_t SoftMaxGradRow(const Rows& rows, uint32_t typeSize, bool front) {
   return (front ? 1 : 2) * rows.blockElements + rows.columns + kRowExtra;
 }
 
-constexpr uint32_t kRowsOfABlock = kBlockBytes / kFloatBytes;
-
 uint32_t RowsAtATime(const Rows& rows, uint32_t rowFloats, uint32_t scratchBytes) {
   const uint32_t split = std::min(scratchBytes / kFloatBytes / rowFloats, rows.count);
-  return split < rows.count && split > kRowsOfABlock ? split - split % kRowsOfABlock : split;
-}
-
-// LogSoftMax cuts whole matrices of eight rows evenly, and no more elements at a time than repeats can count.
-uint32_t EvenRows(const Rows& rows, uint32_t split) {
-  constexpr uint32_t kMostElements = kRepeatBytes / kFloatBytes * kRepeatBytes;
-  if (split <= kRowsOfABlock || rows.count % kRowsOfABlock != 0 ||
-      rows.columns % (kRepeatBytes / kFloatBytes) != 0) {
-    return split;
-  }
-  split -= split % kRowsOfABlock;
-  while (rows.count % split != 0) split -= kRowsOfABlock;
-  while (split * rows.columns >= kMostElements) split /= 2;
-  return split;
-}
-
-::SoftMaxTiling Split(const Rows& rows, uint32_t split) {
-  const uint32_t tail = split == 0 ? 0 : rows.count % split;
-  ::SoftMaxTiling tiling;
-  tiling.srcM = tiling.outMaxM = rows.count;
-  tiling.srcK = tiling.splitK = rows.columns;
-  tiling.srcSize = rows.count * rows.columns;
-  tiling.outMaxK = tiling.reduceK = rows.blockElements;
-  tiling.outMaxSize = rows.count * rows.blockElements;
-  tiling.splitM = tiling.reduceM = split;
-  tiling.splitSize = split * rows.columns;
-  tiling.reduceSize = split * rows.blockElements;
-  tiling.rangeM = split == 0 ? 0 : rows.count / split;
-  tiling.tailM = tail;
-  tiling.tailSplitSize = tail * rows.columns;
-  tiling.tailReduceSize = tail * rows.blockElements;
-  return tiling;
+  return split < rows.count && split > kFloatsOfABlock ? split - split % kFloatsOfABlock : split;
 }
 
 template <typename Host>
@@ -103,7 +67,8 @@ uint32_t GetSoftMaxGradMinTmpSize(const ge::Shape& srcShape, uint32_t dataTypeSi
 void SoftMaxTilingFunc(const ge::Shape& srcShape, uint32_t dataTypeSize,
                        uint32_t localWorkSpaceSize, ::SoftMaxTiling& softmaxTiling) {
   const Rows rows = RowsOf(srcShape, dataTypeSize);
-  softmaxTiling = Split(rows, RowsAtATime(rows, SoftMaxRow(rows), localWorkSpaceSize));
+  softmaxTiling =
+      aclsim::SplitSoftmaxRows(rows, RowsAtATime(rows, SoftMaxRow(rows), localWorkSpaceSize));
 }
 void SoftMaxTilingFunc(const ge::Shape& srcShape, uint32_t dataTypeSize,
                        uint32_t localWorkSpaceSize, optiling::SoftMaxTiling& softmaxTiling) {
@@ -116,7 +81,7 @@ void SoftMaxGradTilingFunc(const ge::Shape& srcShape, uint32_t dataTypeSize,
                            bool isFront) {
   const Rows rows = RowsOf(srcShape, dataTypeSize);
   const uint32_t row = SoftMaxGradRow(rows, dataTypeSize, isFront);
-  softmaxGradTiling = Split(rows, RowsAtATime(rows, row, localWorkSpaceSize));
+  softmaxGradTiling = aclsim::SplitSoftmaxRows(rows, RowsAtATime(rows, row, localWorkSpaceSize));
 }
 void SoftMaxGradTilingFunc(const ge::Shape& srcShape, uint32_t dataTypeSize,
                            uint32_t localWorkSpaceSize, optiling::SoftMaxTiling& softmaxGradTiling,
@@ -134,33 +99,18 @@ uint32_t Unsigned(int64_t value) { return static_cast<uint32_t>(value); }
                            bool update) {
   const Rows rows = RowsOf(shape, typeSize);
   const uint32_t row = Unsigned(aclsim::FlashRow(typeSize, rows.columns, update));
-  return Split(rows, EvenRows(rows, RowsAtATime(rows, row, scratch)));
+  return aclsim::SplitSoftmaxRows(rows,
+                                  aclsim::EvenSoftmaxRows(rows, RowsAtATime(rows, row, scratch)));
 }
 
 bool IsBasicMatrix(const Rows& rows, bool basicBlock) {
-  return aclsim::IsFlashBasic(rows.columns, basicBlock) && rows.count % kRowsOfABlock == 0;
-}
-
-::SoftMaxTiling SplitFlashV2(const ge::Shape& shape, uint32_t typeSize, uint32_t statisticSize,
-                             uint32_t scratch, bool basicBlock, bool packed) {
-  const Rows rows = RowsOf(shape, statisticSize);
-  const bool basic = IsBasicMatrix(rows, basicBlock);
-  const uint32_t row = Unsigned(aclsim::FlashV2Row(typeSize, statisticSize, rows.columns, basic));
-  uint32_t split = std::min(scratch / kFloatBytes / row, rows.count);
-  if (basic) {
-    split = EvenRows(rows, split);
-  }
-  const uint32_t unit = packed && typeSize != kFloatBytes ? kBlockBytes / typeSize : kRowsOfABlock;
-  if (split < rows.count && split > unit) {
-    split -= split % unit;
-  }
-  return Split(rows, split);
+  return aclsim::IsFlashBasic(rows.columns, basicBlock) && rows.count % kFloatsOfABlock == 0;
 }
 
 bool IsBasicBlock(uint32_t columns, uint32_t tail, uint32_t typeSize) {
   constexpr uint32_t kLongest = 2048;
-  return typeSize != 0 && tail == 0 && columns >= kRepeatBytes / typeSize && columns < kLongest &&
-         columns % kRowExtra == 0;
+  return typeSize != 0 && tail == 0 && columns >= aclsim::kSoftmaxRepeatBytes / typeSize &&
+         columns < kLongest && columns % kRowExtra == 0;
 }
 
 }  // namespace
@@ -177,7 +127,8 @@ uint32_t GetSoftMaxFlashMinTmpSize(const ge::Shape& srcShape, uint32_t dataTypeS
 }
 uint32_t GetSoftMaxFlashV2MaxTmpSize(const ge::Shape& srcShape, uint32_t dataTypeSize1,
                                      uint32_t dataTypeSize2, bool, bool isBasicBlock, bool) {
-  constexpr uint32_t kMostElements = kRepeatBytes / kFloatBytes * kRepeatBytes;
+  constexpr uint32_t kMostElements =
+      aclsim::kSoftmaxRepeatBytes / kFloatBytes * aclsim::kSoftmaxRepeatBytes;
   Rows rows = RowsOf(srcShape, dataTypeSize2);
   const bool basic = IsBasicMatrix(rows, isBasicBlock);
   while (basic && rows.count * rows.columns >= kMostElements) {
@@ -208,16 +159,18 @@ void SoftMaxFlashV2TilingFunc(const ge::Shape& srcShape, uint32_t dataTypeSize1,
                               uint32_t dataTypeSize2, uint32_t localWorkSpaceSize,
                               ::SoftMaxTiling& softmaxFlashTiling, bool, bool isBasicBlock,
                               bool isFlashOutputBrc) {
-  softmaxFlashTiling = SplitFlashV2(srcShape, dataTypeSize1, dataTypeSize2, localWorkSpaceSize,
-                                    isBasicBlock, isFlashOutputBrc);
+  softmaxFlashTiling =
+      aclsim::SplitFlashV2(RowsOf(srcShape, dataTypeSize2), dataTypeSize1, dataTypeSize2,
+                           localWorkSpaceSize, isBasicBlock, isFlashOutputBrc);
 }
 void SoftMaxFlashV2TilingFunc(const ge::Shape& srcShape, uint32_t dataTypeSize1,
                               uint32_t dataTypeSize2, uint32_t localWorkSpaceSize,
                               optiling::SoftMaxTiling& softmaxFlashTiling, bool, bool isBasicBlock,
                               bool isFlashOutputBrc) {
-  Copy(SplitFlashV2(srcShape, dataTypeSize1, dataTypeSize2, localWorkSpaceSize, isBasicBlock,
-                    isFlashOutputBrc),
-       &softmaxFlashTiling);
+  ::SoftMaxTiling tiling;
+  SoftMaxFlashV2TilingFunc(srcShape, dataTypeSize1, dataTypeSize2, localWorkSpaceSize, tiling,
+                           false, isBasicBlock, isFlashOutputBrc);
+  Copy(tiling, &softmaxFlashTiling);
 }
 bool IsBasicBlockInSoftMax(::SoftMaxTiling& tiling, uint32_t dataTypeSize) {
   return IsBasicBlock(tiling.srcK, tiling.tailM, dataTypeSize);
@@ -235,8 +188,8 @@ uint32_t GetLogSoftMaxMinTmpSize(const ge::Shape& srcShape, uint32_t dataTypeSiz
 void LogSoftMaxTilingFunc(const ge::Shape& srcShape, uint32_t dataTypeSize,
                           uint32_t localWorkSpaceSize, ::LogSoftMaxTiling& softmaxTiling) {
   const Rows rows = RowsOf(srcShape, dataTypeSize);
-  static_cast<::SoftMaxTiling&>(softmaxTiling) =
-      Split(rows, EvenRows(rows, RowsAtATime(rows, SoftMaxRow(rows), localWorkSpaceSize)));
+  static_cast<::SoftMaxTiling&>(softmaxTiling) = aclsim::SplitSoftmaxRows(
+      rows, aclsim::EvenSoftmaxRows(rows, RowsAtATime(rows, SoftMaxRow(rows), localWorkSpaceSize)));
 }
 void LogSoftMaxTilingFunc(const ge::Shape& srcShape, uint32_t dataTypeSize,
                           uint32_t localWorkSpaceSize, optiling::LogSoftMaxTiling& softmaxTiling) {
