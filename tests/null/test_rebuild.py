@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -448,6 +449,35 @@ def test_nothing_is_read_when_nothing_has_changed(
 
     monkeypatch.setattr(rebuild, "sum_of", refuse)
     assert tree.step.fresh()
+
+
+def test_what_a_record_proves_is_not_read_again(tmp_path: Path) -> None:
+    """Another process builds something else from a file that has not changed."""
+    header = tmp_path / "parsed.gch"
+    header.write_text("precompiled")
+    old = time.time() - DAY
+    os.utime(header, (old, old))
+    time.sleep(0.05)  # more than a tick of the clock of files
+    inputs = rebuild.Inputs({str(header): ""})
+    first = tmp_path / "first"
+
+    def write() -> None:
+        first.write_text("built")
+
+    assert rebuild.make(first, "", inputs, write, lambda _: inputs) is None
+    code = (
+        "import sys; from pathlib import Path; from aclgrad.common import rebuild, sums\n"
+        "read = []; sys.addaudithook(lambda name, args: name == 'open' and read.append(args[0]))\n"
+        "fresh = rebuild.fresh(Path(sys.argv[1]), '')\n"
+        "sums.sum_of(sys.argv[2])\n"
+        "print(fresh, sys.argv[2] in read)"
+    )
+    command = [sys.executable, "-c", code, first, header]
+    for change, said in ((False, "True False"), (True, "False True")):
+        if change:
+            header.write_text("precompileD")
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        assert done.stdout.strip() == said
 
 
 def test_depfile(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from aclgrad.common.sums import INTERFACE, Status, now, settled, status_of, sum_of
+from aclgrad.common.sums import INTERFACE, Status, now, remember, settled, status_of, sum_of
 
 _TRIES = 3
 """How often something is made while others write its inputs."""
@@ -83,11 +83,14 @@ def _today(record: dict[str, Any]) -> dict[str, Any] | None:
     read = False
     for path, known, *old in (record["output"], *record["files"]):
         status = status_of(path)
+        kind = INTERFACE if known.startswith(INTERFACE) else ""
         if status != tuple(old) or not settled(status, last):
-            found, status = sum_of(path, INTERFACE if known.startswith(INTERFACE) else "")
+            found, status = sum_of(path, kind)
             if found != known:
                 return None
             read = True
+        else:
+            remember(path, kind, status, known)
         files.append([path, known, *status])
     folders: list[Any] = []
     for path, names, *old in record["folders"]:
