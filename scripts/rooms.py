@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rooms of the Python package and of the simulator, and who needs whom, read from the sources.
 
-``scripts/rooms.py`` prints the pictures of docs/design.md (Mermaid), ``--write`` puts them there.
-tests/null/test_rooms.py holds both to them.
+``scripts/rooms.py`` prints the pictures of docs/design.md (Mermaid), ``--write`` puts them there,
+and the lines of the Python package by rooms. tests/null/test_rooms.py holds the page to them.
 """
 
 from __future__ import annotations
@@ -146,12 +146,30 @@ def fill(page: str) -> str:
     return page
 
 
+def lines(name: str) -> int:
+    """Lines of Python below a room, or below a package beside this one."""
+    found = next(path for path in (PACKAGE / name, PACKAGE.parent / name) if path.is_dir())
+    return sum(path.read_bytes().count(b"\n") for path in found.rglob("*.py"))
+
+
+def counted(page: str) -> str:
+    """The page with today's lines, to the next hundred, in its table of rooms, and of all."""
+
+    def row(found: re.Match[str]) -> str:
+        count = sum(map(lines, re.findall(r"\w+", found[1])))
+        return f"| {found[1]} | {round(count, -2):,} |"
+
+    page = re.sub(r"^\| ((?:`\w+`(?:, )?)+) \| [\d,]+ \|", row, page, flags=re.M)
+    every = sum(path.read_bytes().count(b"\n") for path in PACKAGE.parent.rglob("*.py"))
+    return re.sub(r"(?<=^The package has )[\d,]+", f"{round(every, -2):,}", page, flags=re.M)
+
+
 def main() -> None:
     """Print or write the pictures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--write", action="store_true", help="put them into docs/design.md")
     if parser.parse_args().write:
-        files.write(PAGE, fill(PAGE.read_text(encoding="utf-8")), str(PAGE))
+        files.write(PAGE, counted(fill(PAGE.read_text(encoding="utf-8"))), str(PAGE))
     else:
         print(*pictures().values(), sep="\n\n")
 

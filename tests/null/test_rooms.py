@@ -97,6 +97,21 @@ def test_picture_is_of_today() -> None:
     assert rooms.fill(page) == page, "Next: python scripts/rooms.py --write"
 
 
+def test_lines_of_rooms_are_nearly_those_of_today() -> None:
+    """Each room is in one row, and no row is 500 lines off."""
+    page = (ROOT / "docs" / "design.md").read_text("utf-8")
+    rows = re.findall(r"^\| ((?:`\w+`(?:, )?)+) \| ([\d,]+) \|", page, re.M)
+    listed = [name for names, _ in rows for name in re.findall(r"\w+", names)]
+    folders = [path.parent.name for path in rooms.PACKAGE.glob("*/__init__.py")]
+    assert sorted(listed) == sorted([*folders, "aclgrad_torch_npu"])
+    today = re.findall(r"^\| (?:`\w+`(?:, )?)+ \| ([\d,]+) \|", rooms.counted(page), re.M)
+    off = [
+        abs(int(said.replace(",", "")) - int(found.replace(",", "")))
+        for (_, said), found in zip(rows, today, strict=True)
+    ]
+    assert max(off) <= 500, "Next: python scripts/rooms.py --write"
+
+
 def test_no_circle_in_the_simulator() -> None:
     assert rooms.circle(rooms.includes()) == []
 
