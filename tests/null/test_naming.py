@@ -12,6 +12,7 @@ PAIRS = [
     ("ScaledMaskedSoftmaxGradV2", "scaled_masked_softmax_grad_v2"),
     ("ABc", "a_bc"),
     ("X", "x"),
+    ("AddN2d", "add_n2d"),
 ]
 
 

@@ -23,7 +23,7 @@ from aclgrad.reading.layout import locate
 from aclgrad.reading.sources import SourcesError
 from aclgrad.running import operator_call
 from aclgrad.spec.definition import Definition
-from aclgrad.spec.naming import snake_case
+from aclgrad.spec.naming import pascal_case, snake_case
 from aclgrad.spec.soc import family_of
 
 
@@ -151,7 +151,7 @@ def op_type(name: str) -> str:
             f"new: {name!r} is a name of the C library or of the shared headers, and the kernel's"
             f" function has this name. Next: aclgrad new {name}_op"
         )
-    found = "".join(word.capitalize() for word in name.split("_"))
+    found = pascal_case(name)
     if snake_case(found) != name:
         raise NewError(
             f"new: CANN would call the files of {found} {snake_case(found)}, not {name}. Next:"

@@ -17,6 +17,7 @@ from typing import Any
 from aclgrad.common.data import parse_json
 from aclgrad.common.files import FileError, text_of
 from aclgrad.reading import cmake_text
+from aclgrad.spec.naming import pascal_case
 from aclgrad.spec.soc import family_of
 
 ENVIRONMENT = "ACLGRAD_SIM_AUTOSYNC"
@@ -91,7 +92,7 @@ def operators(folder: Path) -> set[str]:
     types: set[str] = set()
     for file in sorted((folder / "op_host").rglob("*.cpp")):
         types |= set(re.findall(r"\bOP_ADD\(\s*(\w+)", _read(file)))
-    return types or {"".join(part.title() for part in folder.name.split("_"))}
+    return types or {pascal_case(folder.name)}
 
 
 def _read(file: Path) -> str:

@@ -33,11 +33,16 @@ def simulator_stem(op_type: str) -> str:
     return re.sub(r"(?<!^)(?=[A-Z])", "_", op_type).lower()
 
 
+def pascal_case(stem: str) -> str:
+    """The operator type of words joined by _ in which each word has one capital."""
+    return "".join(word.capitalize() for word in stem.split("_"))
+
+
 def op_type(stem: str) -> str:
-    """Return an OpType of a file stem: the one in which each word has one capital."""
+    """The same of a file stem of ours."""
     if not _STEM.fullmatch(stem):
         raise ValueError(f"operator stem: got {stem!r}, want lower snake_case, e.g. softmax_grad")
-    return "".join(word.capitalize() for word in stem.split("_"))
+    return pascal_case(stem)
 
 
 def snake(name: str) -> str:
