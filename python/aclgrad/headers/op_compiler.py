@@ -269,7 +269,7 @@ def _stand_in(tools: Path, calls: Path, kernel: Kernel) -> None:
         python=sys.executable,
         words=[kernel.compiler, *common, f"-D{first}=1", *(f"-I{path}" for path in include), *made],
         cube=cube,
-        vector=[f"-D{word}=1" for word in (*rest, "__DAV_VEC__")],
+        vector=[f"-D{word}=1" for word in dict.fromkeys((*rest, "__DAV_VEC__"))],
         calls=str(calls),
     )
     for name in ("bisheng", "ccec", "ld.lld", "llvm-objdump"):

@@ -48,10 +48,10 @@ FAMILIES = (
 )
 
 ARCHITECTURE_WORDS = {
-    2201: ("__DAV_C220__", "__DAV_C220_VEC__"),
+    2201: ("__DAV_C220__", "__DAV_C220_VEC__", "__DAV_VEC__"),
     2002: ("__DAV_M200__", "__DAV_M200_VEC__"),
     1001: ("__DAV_C100__",),
-    3510: ("__DAV_C310__", "__DAV_C310_VEC__"),
+    3510: ("__DAV_C310__", "__DAV_C310_VEC__", "__DAV_VEC__"),
 }
 """Words of the device compiler for an architecture, by __NPU_ARCH__."""
 

@@ -9,6 +9,9 @@
 namespace aclsim {
 inline namespace ACLSIM_CORE_SPACE {
 
+// For the number of cubes of a kernel that is not marked.
+constexpr uint32_t kAsItsCodeSays = ~0u;
+
 template <uint32_t kArch, typename Kernel>
 class AscLaunch {
  public:
@@ -34,7 +37,11 @@ class AscLaunch {
     ACLSIM_TELL_CORE();
 #ifdef ACLSIM_CALLS_HALVES
     if (cubes_ > 0) {
-      aclsimNextCores(cubes_, vectors_, FindCubeHalf(typeid(Bound).name()));
+      const CubeHalf& half = FindCubeHalf(typeid(Bound).name());
+      const bool derived = cubes_ == kAsItsCodeSays;
+      if (!derived || half.cubes > 0) {
+        aclsimNextCores(derived ? half.cubes : cubes_, derived ? half.vectors : vectors_, half.run);
+      }
     }
 #endif
     aclsimLaunchAsc(name_, kArch, entry, &Bound::Run, bound.release(), &Bound::Release, blocks_,

@@ -35,8 +35,20 @@
 #endif
 #endif
 
+// Whether this is the address of live device memory.
+extern "C" ACLSIM_API int32_t aclsimIsDeviceMemory(const void* pointer);
+// Of the pointers of this thread's next launch, those from here on are named by structs among its arguments.
+extern "C" ACLSIM_API void aclsimNextInside(size_t first);
+
 namespace aclsim {
 inline namespace ACLSIM_CORE_SPACE {
+
+// Words of a parameter that may be pointers: kernels take their parameters in a struct, too.
+template <typename T>
+constexpr size_t kWords =
+    std::is_class_v<T> && std::is_trivially_copyable_v<T> && alignof(T) >= alignof(void*)
+        ? sizeof(T) / sizeof(void*)
+        : 0;
 
 // A kernel and the arguments of one launch. Those that are pointers are device memory, which every launch has at addresses of
 // its own.
@@ -45,11 +57,10 @@ class BoundKernel {
  public:
   BoundKernel(Kernel kernel, Args... args) : kernel_(kernel), args_(args...) {}
 
-  // One per argument, null for those that are no pointers.
-  std::array<void*, sizeof...(Args)> Pointers() const {
-    return std::apply(
-        [](const auto&... arg) { return std::array<void*, sizeof...(Args)>{Pointer(arg)...}; },
-        args_);
+  // One per argument, null for those that are no pointers, and one for each word of arguments that are structs, null for those that
+  // are no device memory.
+  std::array<void*, sizeof...(Args) + (kWords<Args> + ... + 0)> Pointers() const {
+    return PointersOf(std::index_sequence_for<Args...>());
   }
 
   // An address in the kernel's code.
@@ -75,6 +86,31 @@ class BoundKernel {
     }
     void* pointer;
   };
+  template <size_t... I>
+  auto PointersOf(std::index_sequence<I...>) const {
+    std::array<void*, sizeof...(Args) + (kWords<Args> + ... + 0)> pointers{
+        Pointer(std::get<I>(args_))...};
+    const auto words = [&pointers](const auto& value, size_t first) {
+      for (size_t word = 0; word < kWords<std::decay_t<decltype(value)>>; ++word) {
+        void* pointer = nullptr;
+        std::memcpy(&pointer, reinterpret_cast<const uint8_t*>(&value) + word * sizeof(pointer),
+                    sizeof(pointer));
+        pointers[first + word] = aclsimIsDeviceMemory(pointer) != 0 ? pointer : nullptr;
+      }
+    };
+    (words(std::get<I>(args_), FirstWord(I)), ...);
+    aclsimNextInside(sizeof...(Args));
+    return pointers;
+  }
+  // Where the words of an argument begin.
+  static constexpr size_t FirstWord(size_t argument) {
+    const std::array<size_t, sizeof...(Args)> words{kWords<Args>...};
+    size_t first = sizeof...(Args);
+    for (size_t i = 0; i < argument; ++i) {
+      first += words[i];
+    }
+    return first;
+  }
   template <typename T>
   static void* Pointer(const T& value) {
     if constexpr (std::is_pointer_v<T>) {
@@ -91,7 +127,13 @@ class BoundKernel {
     } else if constexpr (std::is_pointer_v<T>) {
       return static_cast<T>(pointers[I]);
     } else {
-      return std::get<I>(args_);
+      T value = std::get<I>(args_);
+      for (size_t word = 0; word < kWords<T>; ++word) {
+        if (void* const own = pointers[FirstWord(I) + word]; own != nullptr) {
+          std::memcpy(reinterpret_cast<uint8_t*>(&value) + word * sizeof(own), &own, sizeof(own));
+        }
+      }
+      return value;
     }
   }
   template <size_t... I>
@@ -118,15 +160,17 @@ class BoundKernel {
 struct CubeHalf {
   const char* type;  // std::type_info::name of the BoundKernel; null: the end
   aclsimKernelBody run;
+  uint32_t cubes;  // of each AI core, as the kernel's code says
+  uint32_t vectors;
 };
 extern "C" const CubeHalf ACLSIM_HALVES[];
-inline aclsimKernelBody FindCubeHalf(const char* type) {
-  for (const CubeHalf* half = ACLSIM_HALVES; half->type != nullptr; ++half) {
-    if (std::strcmp(half->type, type) == 0) {
-      return half->run;
-    }
+// The row of the end, if there is no such half.
+inline const CubeHalf& FindCubeHalf(const char* type) {
+  const CubeHalf* half = ACLSIM_HALVES;
+  while (half->type != nullptr && std::strcmp(half->type, type) != 0) {
+    ++half;
   }
-  return nullptr;
+  return *half;
 }
 #endif
 
@@ -157,7 +201,7 @@ int32_t RunHere(const char* name, uint32_t blockDim, uint64_t tilingKey, const c
   if constexpr (std::is_pointer_v<Kernel>) {
     hasHalf = aclsimCubeHalf(bound.Entry()) != nullptr;
   }
-  aclsimNextCores(0, 0, hasHalf ? FindCubeHalf(typeid(Bound).name()) : nullptr);
+  aclsimNextCores(0, 0, hasHalf ? FindCubeHalf(typeid(Bound).name()).run : nullptr);
 #endif
   return aclsimRunBody(name, bound.Entry(), &Bound::Run, &bound, blockDim, tilingKey,
                        pointers.data(), pointers.size(), argNames);

@@ -368,6 +368,9 @@ inline void SetFmatrix(uint32_t l1H, uint32_t l1W, const uint8_t padList[PAD_SIZ
   }
   aclsim::CubeSetFmatrix(detail::MapOf(l1H, l1W, padList));
 }
+inline void Load3DSetFMatrixCal(uint16_t l1H, uint16_t l1W, const uint8_t padList[PAD_SIZE]) {
+  aclsim::CubeSetFmatrix(detail::MapOf(l1H, l1W, padList));
+}
 template <typename T>
 void SetLoadDataPaddingValue(const T padValue) {
   aclsim::CubeSetPadding(detail::BitsOfElement(padValue));

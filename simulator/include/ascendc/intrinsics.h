@@ -443,6 +443,8 @@ ACLSIM_RAW_ALIGNED(16, uint16_t)
 ACLSIM_RAW_ALIGNED(32, uint32_t)
 #undef ACLSIM_RAW_ALIGNED
 
+inline void icache_preload(int64_t /*length*/) {}  // a core here has no instruction cache
+
 inline uint64_t get_para_base() { return aclsim::ParaBase(); }
 
 }  // namespace aclsim_device

@@ -2,6 +2,8 @@
 // LocalTensor and GlobalTensor: typed views of UB and GM. Only scalar access happens here; instructions take the views.
 #pragma once
 
+#include <algorithm>
+
 #include "ascendc/device_abi.h"
 #include "ascendc/types.h"
 
@@ -13,8 +15,17 @@ using PrimT = T;
 // Two of them share a byte, the first in the lower half. Only Cast and copies know the type.
 struct int4b_t {
   int4b_t() = default;
-  explicit int4b_t(int value) : bits(static_cast<uint8_t>(value & 15)) {}
+  int4b_t(int value) : bits(static_cast<uint8_t>(value & 15)) {}
   uint8_t bits;
+};
+
+template <typename T>
+struct SizeOfBits {
+  static constexpr uint32_t value = 8 * sizeof(T);
+};
+template <>
+struct SizeOfBits<int4b_t> {
+  static constexpr uint32_t value = 4;
 };
 
 namespace detail {
@@ -58,7 +69,8 @@ struct ShapeInfo {
   DataFormat dataFormat = DataFormat::ND;
 };
 
-// Where a local tensor lies. Kernels that are older than the constructor with an address call InitBuffer, and then assign logicPos.
+// Where a local tensor lies and what it covers. Kernels copy it from one tensor to another; those that are older than the constructor with
+// an address call InitBuffer, and then assign logicPos.
 struct TBuffAddr {
   struct Position {
     Position& operator=(uint8_t to) {
@@ -73,7 +85,7 @@ struct TBuffAddr {
     bool isNamed = false;
   };
   void Find() {
-    if (dataLen != 0) {
+    if (isByAddress) {
       const aclsim::Buffer found = aclsim::LocalAt(logicPos, bufferAddr, dataLen);
       addr = found.addr;
       buf = found.buf;
@@ -82,11 +94,12 @@ struct TBuffAddr {
   }
 
   Position logicPos;
+  bool isByAddress = false;  // of InitBuffer
   uint16_t generation = 0;
   uint32_t buf = 0;
   uint8_t* addr = nullptr;
   uint32_t bufferAddr = 0;
-  uint32_t dataLen = 0;
+  uint32_t dataLen = 0;  // bytes
 };
 
 template <typename T>
@@ -95,12 +108,12 @@ class LocalTensor {
   using PrimType = T;
 
   LocalTensor() = default;
-  explicit LocalTensor(const aclsim::Buffer& buffer, TPosition pos = TPosition::VECCALC)
-      : size_(static_cast<uint32_t>(detail::CountIn<T>(buffer.bytes))) {
+  explicit LocalTensor(const aclsim::Buffer& buffer, TPosition pos = TPosition::VECCALC) {
     address_.logicPos.value = static_cast<uint8_t>(pos);
     address_.generation = buffer.generation;
     address_.buf = buffer.buf;
     address_.addr = buffer.addr;
+    address_.dataLen = static_cast<uint32_t>(buffer.bytes);
   }
   LocalTensor(TPosition pos, uint32_t addr, uint32_t tileSize)
       : LocalTensor(aclsim::LocalAt(static_cast<uint8_t>(pos), addr, detail::BytesOf<T>(tileSize)),
@@ -114,9 +127,9 @@ class LocalTensor {
 
   // bufferSize: in elements. A vector core has one local memory; elsewhere address_.logicPos names it.
   void InitBuffer(uint32_t bufferOffset, uint32_t bufferSize) {
-    size_ = bufferSize;
     address_.bufferAddr = bufferOffset;
-    address_.dataLen = GetLength();
+    address_.dataLen = static_cast<uint32_t>(detail::BytesOf<T>(bufferSize));
+    address_.isByAddress = true;
 #ifdef ACLSIM_FOR_CUBE
     if (!address_.logicPos.isNamed) {
       return;
@@ -124,7 +137,6 @@ class LocalTensor {
 #endif
     address_.Find();
   }
-  void SetAddr(const TBuffAddr& address) { address_ = address; }
 
   T GetValue(uint32_t offset) const { return *At(offset, aclsim::ScalarUse::kRead); }
   template <typename S>
@@ -135,20 +147,16 @@ class LocalTensor {
 
   LocalTensor operator[](uint32_t offset) const {
     LocalTensor view = *this;
-    const auto bytes = static_cast<uint32_t>(detail::BytesOf<T>(offset));
-    view.address_.addr = address_.addr + bytes;
-    if (address_.dataLen != 0) {
-      view.address_.bufferAddr += bytes;
-      view.address_.dataLen -= std::min(bytes, address_.dataLen);
-    }
-    view.size_ = size_ > offset ? size_ - offset : 0;
+    const uint64_t bytes = detail::BytesOf<T>(offset);
+    view.address_.addr += bytes;
+    view.address_.bufferAddr += static_cast<uint32_t>(bytes);
+    view.address_.dataLen -= static_cast<uint32_t>(std::min<uint64_t>(bytes, address_.dataLen));
     return view;
   }
   template <typename U>
   LocalTensor<U> ReinterpretCast() const {
     LocalTensor<U> view;
     view.address_ = address_;
-    view.size_ = static_cast<uint32_t>(detail::CountIn<U>(detail::BytesOf<T>(size_)));
     return view;
   }
 
@@ -157,11 +165,12 @@ class LocalTensor {
   uint64_t GetPhyAddr(uint32_t offset) const {
     return reinterpret_cast<uint64_t>(address_.addr + detail::BytesOf<T>(offset));
   }
-  uint32_t GetSize() const { return size_; }
-  uint32_t GetLength() const { return static_cast<uint32_t>(detail::BytesOf<T>(size_)); }
-  void SetSize(uint32_t size) { size_ = size; }
-  void SetBufferLen(uint32_t length) { size_ = static_cast<uint32_t>(detail::CountIn<T>(length)); }
+  uint32_t GetSize() const { return static_cast<uint32_t>(detail::CountIn<T>(address_.dataLen)); }
+  uint32_t GetLength() const { return address_.dataLen; }
+  void SetSize(uint32_t size) { SetBufferLen(static_cast<uint32_t>(detail::BytesOf<T>(size))); }
+  void SetBufferLen(uint32_t length) { address_.dataLen = length; }
   int32_t GetPosition() const { return address_.logicPos; }
+  void SetAddr(const TBuffAddr& address) { address_ = address; }
   void SetShapeInfo(const ShapeInfo& info) { shapeInfo_ = info; }
   ShapeInfo GetShapeInfo() const { return shapeInfo_; }
 
@@ -173,9 +182,6 @@ class LocalTensor {
   TBuffAddr address_;
 
  private:
-  template <typename U>
-  friend class LocalTensor;
-
   T* At(uint32_t offset, aclsim::ScalarUse use) const {
     static_assert(!std::is_same_v<T, int4b_t>,
                   "GetValue and SetValue of int4b_t do not exist: reinterpret it as int8_t");
@@ -183,7 +189,6 @@ class LocalTensor {
         aclsim::UbScalar(*this, uint64_t(offset) * sizeof(T), sizeof(T), use));
   }
 
-  uint32_t size_ = 0;
   ShapeInfo shapeInfo_;
 };
 

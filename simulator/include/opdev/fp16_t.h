@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // op::fp16_t: IEEE binary16 for host code. Converts with round to nearest even; arithmetic is in
-// float.
+// float, and rounded after each operation on two of them.
 #pragma once
 
 #include <cstdint>
@@ -88,5 +88,17 @@ struct fp16_t {
     return *this = fp16_t(*this / static_cast<float>(other));
   }
 };
+
+// Of other types one operand decides: the result is a float, or what that type has.
+#define ACLSIM_OF_TWO_(op)                                                         \
+  template <typename T, std::enable_if_t<std::is_same<T, fp16_t>::value, int> = 0> \
+  fp16_t operator op(const T& a, const T& b) {                                     \
+    return fp16_t(static_cast<float>(a) op static_cast<float>(b));                 \
+  }
+ACLSIM_OF_TWO_(+)
+ACLSIM_OF_TWO_(-)
+ACLSIM_OF_TWO_(*)
+ACLSIM_OF_TWO_(/)
+#undef ACLSIM_OF_TWO_
 
 }  // namespace op

@@ -35,6 +35,7 @@
 namespace {
 
 namespace fs = std::filesystem;
+using aclsim::LaunchSet;
 using aclsim::Soc;
 using Words = std::vector<std::string>;
 
@@ -51,13 +52,15 @@ bool StartsWith(std::string_view text, std::string_view start) {
 Words ArchitectureWords(uint32_t arch, bool cube) {
   switch (arch) {
     case 2201:
-      return {"__DAV_C220__", cube ? "__DAV_C220_CUBE__" : "__DAV_C220_VEC__"};
+      return {"__DAV_C220__", cube ? "__DAV_C220_CUBE__" : "__DAV_C220_VEC__",
+              cube ? "__DAV_CUBE__" : "__DAV_VEC__"};
     case 2002:
       return {"__DAV_M200__", "__DAV_M200_VEC__"};
     case 1001:
       return {"__DAV_C100__"};
     case 3510:
-      return {"__DAV_C310__", cube ? "__DAV_CUBE__" : "__DAV_C310_VEC__"};
+      return {"__DAV_C310__", cube ? "__DAV_C310_CUBE__" : "__DAV_C310_VEC__",
+              cube ? "__DAV_CUBE__" : "__DAV_VEC__"};
     default:
       return {};
   }
@@ -107,6 +110,7 @@ struct Command {
   bool optimised = false;
   bool standard = false;
   bool shared = false;
+  Words macros;   // for preprocessing alone: folders of headers, too
   Words flags;    // for preprocessing and compiling
   Words linking;  // for linking alone, in order, objects among them
   Words sources;
@@ -195,6 +199,11 @@ class Parser {
       command_.launchesAsc = true;
     } else if (word == "--enable-simt" || word == "--aicore-only" || word == "--cce-aicore-only") {
       throw UsageError(word + " is not supported by the simulator");
+    } else if (word == "-mllvm") {
+      // Those of the device compiler's own back end say nothing to a host's compiler.
+      if (const std::string value = Value(word); !StartsWith(value, "-cce-")) {
+        command_.flags.insert(command_.flags.end(), {word, value});
+      }
     } else {
       // Both halves of these are one compile here.
       return word == "-Xaicore-start" || word == "-Xaicore-end" || word == "-Xhost-start" ||
@@ -233,8 +242,10 @@ class Parser {
 
   bool TakesLinking(const std::string& word) {
     if (StartsWith(word, "-l") || StartsWith(word, "-L") || StartsWith(word, "-Wl,") ||
-        word == "-s" || word == "-rdynamic") {
-      command_.linking.push_back(word.size() == 2 && word != "-s" ? word + Value(word) : word);
+        word == "-rdynamic") {
+      command_.linking.push_back(word.size() == 2 ? word + Value(word) : word);
+    } else if (word == "-s") {
+      // Findings read their lines from the debug information that it would leave out.
     } else if (word == "-shared" || word == "--shared") {
       command_.shared = true;
     } else {
@@ -248,9 +259,13 @@ class Parser {
         "-I", "-D", "-U", "-include", "-isystem", "-iquote", "-imacros", "-idirafter"};
     command_.optimised = command_.optimised || StartsWith(word, "-O");
     command_.standard = command_.standard || StartsWith(word, "-std=");
-    command_.flags.push_back(word);
-    if (kWithValue.count(word) != 0) {
-      command_.flags.push_back(Value(word));
+    const bool takesValue = kWithValue.count(word) != 0;
+    const bool preprocesses =
+        takesValue || StartsWith(word, "-I") || StartsWith(word, "-D") || StartsWith(word, "-U");
+    Words& flags = preprocesses ? command_.macros : command_.flags;
+    flags.push_back(word);
+    if (takesValue) {
+      flags.push_back(Value(word));
     }
   }
 
@@ -396,7 +411,8 @@ class Driver {
   // halves: the name of the table of calls into the other half, of a source that has both.
   Words Preprocessing(bool cube, const std::string& halves) const {
     Words words = {"-D__NPU_ARCH__=" + std::to_string(soc_.npuArch),
-                   "-D__CCE_AICORE__=" + std::to_string(soc_.cceAicore), "-DACLSIM_ASC"};
+                   "-D__CCE_AICORE__=" + std::to_string(soc_.cceAicore), "-D__CCE__=1",
+                   "-DACLSIM_ASC"};
     for (const std::string& word : ArchitectureWords(soc_.npuArch, cube)) {
       words.push_back("-D" + word);
     }
@@ -418,6 +434,7 @@ class Driver {
     const Words macros = Preprocessing(cube, halves);
     words.insert(words.end(), device.begin(), device.end());
     words.insert(words.end(), macros.begin(), macros.end());
+    words.insert(words.end(), command_.macros.begin(), command_.macros.end());
     words.insert(words.end(), command_.flags.begin(), command_.flags.end());
     AddDependencies(output, &words);
     words.insert(words.end(), {"-E", "-x", "c++", source, "-o", expanded});
@@ -456,8 +473,10 @@ class Driver {
     }
     const std::string own = kernel.halves && whole ? temporary_.File("vectors.o") : output;
     const std::string stage = command_.stage.empty() ? "-c" : command_.stage;
+    LaunchSet vectors;
+    LaunchSet* const derived = kernel.derived && whole ? &vectors : nullptr;
     status = CompileText(text, stage, own);
-    status = status != 0 ? status : DeviceCode(kernel, text);
+    status = status != 0 ? status : DeviceCode(kernel, text, kernel.cube, derived);
     if (status != 0 || !kernel.halves || !whole) {
       return status;
     }
@@ -466,9 +485,12 @@ class Driver {
       return status;
     }
     const std::string cubes = aclsim::RewriteLaunches(Read(expanded), coresOf);
+    LaunchSet matrices;
     status = CompileText(cubes, stage, temporary_.File("cubes.o"));
-    status = status != 0 ? status : DeviceCode(kernel, cubes);
-    return status != 0 ? status : JoinHalves(halves, own, output);
+    status = status != 0
+                 ? status
+                 : DeviceCode(kernel, cubes, true, derived == nullptr ? nullptr : &matrices);
+    return status != 0 ? status : JoinHalves(halves, own, output, vectors, matrices);
   }
 
   int CompileText(const std::string& text, const std::string& stage, const std::string& output) {
@@ -514,6 +536,9 @@ class Driver {
       return "";
     }
     const auto marked = kernel.kernels.find(name);
+    if (marked == kernel.kernels.end() && kernel.derived) {
+      return ", ::aclsim::kAsItsCodeSays";
+    }
     const auto typed = kernel.types.find("default");
     const aclsim::KernelCores cores = marked != kernel.kernels.end() ? marked->second
                                       : typed != kernel.types.end()  ? typed->second
@@ -535,33 +560,43 @@ class Driver {
     }
     const std::string half = temporary_.File("cube_half.o");
     const int status = CubeHalf(command_.linking, half, &calls);
-    return status != 0 ? status : Join({half}, command_.calls, calls, command_.output);
+    const auto unused = [](const std::string&) { return aclsim::KernelCores{1, 2}; };
+    return status != 0 ? status : Join({half}, command_.calls, calls, command_.output, unused);
   }
 
   // One object of both halves, with the table of how the vector half's launches call the other one.
-  int JoinHalves(const std::string& table, const std::string& vectors, const std::string& output) {
+  int JoinHalves(const std::string& table, const std::string& own, const std::string& output,
+                 const LaunchSet& vectors, const LaunchSet& matrices) {
     const std::string cubes = temporary_.File("cube_half.o");
     Words calls;
     if (const int status = CubeHalf({temporary_.File("cubes.o")}, cubes, &calls); status != 0) {
       return status;
     }
-    return Join({vectors, cubes}, table, calls, output);
+    const auto coresOf = [&](const std::string& call) {
+      const bool ofCubes = matrices.count(call) != 0;
+      const bool ofVectors = vectors.count(call) != 0;
+      return aclsim::KernelCores{ofCubes ? 1U : 0U, ofCubes && ofVectors ? 2U : ofCubes ? 0U : 1U};
+    };
+    return Join({own, cubes}, table, calls, output, coresOf);
   }
 
   int Join(const Words& halves, const std::string& table, const Words& calls,
-           const std::string& output) {
+           const std::string& output,
+           const std::function<aclsim::KernelCores(const std::string&)>& coresOf) {
     std::string text = "typedef void (*Call)(void*, void* const*);\n";
     std::string rows;
     for (size_t i = 0; i < calls.size(); ++i) {
       const std::string name = "aclsimCall" + std::to_string(i);
       text += "extern void " + name + "(void*, void* const*) __asm__(\"" + calls[i] +
               std::string(kOfCubes) + "\");\n";
-      rows += "{\"" + BoundType(calls[i]) + "\", " + name + "}, ";
+      const aclsim::KernelCores cores = coresOf(calls[i]);
+      rows += "{\"" + BoundType(calls[i]) + "\", " + name + ", " + std::to_string(cores.cubes) +
+              ", " + std::to_string(cores.vectors) + "}, ";
     }
     text +=
-        "struct Row { const char* type; Call run; };\n"
+        "struct Row { const char* type; Call run; unsigned cubes, vectors; };\n"
         "__attribute__((visibility(\"hidden\"))) const struct Row " +
-        table + "[] = {" + rows + "{0, 0}};\n";
+        table + "[] = {" + rows + "{0, 0, 0, 0}};\n";
     const std::string source = temporary_.File("table.c");
     const std::string object = temporary_.File("table.o");
     Write(source, text);
@@ -592,15 +627,9 @@ class Driver {
     return Execute({"objcopy", "--localize-symbols=" + own, both, output});
   }
 
-  // A launch calls its kernel through this function of the simulator's headers.
-  static constexpr std::string_view kRun = "3RunE";
-  static bool IsRun(std::string_view symbol) {
-    return symbol.find("11BoundKernelI") != std::string_view::npos &&
-           symbol.find(kRun) != std::string_view::npos;
-  }
-  // The name that std::type_info has for the class of such a function.
+  // The name that std::type_info has for the class of a function by which a launch calls its kernel.
   static std::string BoundType(const std::string& symbol) {
-    return symbol.substr(2, symbol.rfind(kRun) - 2) + "E";
+    return symbol.substr(2, symbol.rfind(aclsim::kRunOfLaunch) - 2) + "E";
   }
 
   // Symbols of the AICs' half have this behind them, so that a program or library has both halves: kernels by name, too.
@@ -620,7 +649,7 @@ class Driver {
     }
     std::string renamed, raised;
     for (const auto& [name, type] : SymbolsOf(merged)) {
-      const bool call = IsRun(name) && (type == 't' || type == 'T' || type == 'W');
+      const bool call = aclsim::IsRunOfLaunch(name) && (type == 't' || type == 'T' || type == 'W');
       if (call) {
         calls->push_back(name);
         raised += name + "\n";
@@ -679,11 +708,14 @@ class Driver {
     return symbols;
   }
 
-  // Finds what the device compiler would refuse of a source that the host's compiler takes.
-  int DeviceCode(const aclsim::KernelSource& kernel, std::string text) {
+  // Finds what the device compiler would refuse of a source that the host's compiler takes. working: if not null, gets the functions
+  // by which launches call kernels that have instructions in this half.
+  int DeviceCode(const aclsim::KernelSource& kernel, std::string text, bool cube,
+                 LaunchSet* working = nullptr) {
     aclsim::DeviceCodeRules rules{soc_.npuArch,
                                   fs::weakly_canonical(toolkit_ / "include").string(),
                                   {},
+                                  cube,
                                   kernel.vectorOnly,
                                   kernel.vectorKernels};
     std::string assembly = command_.assembly;
@@ -709,7 +741,8 @@ class Driver {
       }
     }
     rules.systemHeaders = SystemHeaders();
-    const std::vector<aclsim::SourceFault> faults = aclsim::ReadDeviceCode(Read(assembly), rules);
+    const std::vector<aclsim::SourceFault> faults =
+        aclsim::ReadDeviceCode(Read(assembly), rules, working);
     Print(faults);
     return std::all_of(faults.begin(), faults.end(), [](const auto& one) { return one.warning; })
                ? 0
@@ -749,6 +782,7 @@ class Driver {
     for (const std::string& source : command_.sources) {
       const std::string expanded = temporary_.File("expanded.ii");
       Words words = Compiler();
+      words.insert(words.end(), command_.macros.begin(), command_.macros.end());
       words.insert(words.end(), command_.flags.begin(), command_.flags.end());
       words.insert(words.end(), {"-isystem", (toolkit_ / "include").string()});
       AddDependencies(command_.output, &words);
@@ -761,7 +795,7 @@ class Driver {
       const aclsim::KernelSource kernel = Checked(text);
       refused = refused || !kernel.faults.empty();
       if (kernel.faults.empty() && (command_.deviceCode || !command_.assembly.empty())) {
-        refused = DeviceCode(kernel, text) != 0 || refused;
+        refused = DeviceCode(kernel, text, kernel.cube) != 0 || refused;
       }
       for (const std::string& key : kernel.keys) {
         keys += key + "\n";
@@ -789,7 +823,10 @@ class Driver {
 
   // Prints what CANN's op compiler would refuse in a preprocessed source.
   aclsim::KernelSource Checked(const std::string& text) const {
-    aclsim::KernelSource kernel = aclsim::ReadKernelSource(text, soc_.npuArch, command_.entry);
+    // Of an operator's kernel nothing is compiled here that could tell.
+    const std::string headers = command_.frontEnd ? "" : (toolkit_ / "include").string();
+    aclsim::KernelSource kernel =
+        aclsim::ReadKernelSource(text, soc_.npuArch, command_.entry, headers);
     if (kernel.faults.empty()) {
       CheckConditions(&kernel);
     }
@@ -844,6 +881,7 @@ class Driver {
 
   int CompilePlain(const std::string& source, const std::string& output) {
     Words words = Compiler();
+    words.insert(words.end(), command_.macros.begin(), command_.macros.end());
     words.insert(words.end(), command_.flags.begin(), command_.flags.end());
     words.insert(words.end(), {"-isystem", (toolkit_ / "include").string()});
     AddDependencies(output, &words);

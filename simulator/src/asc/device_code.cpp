@@ -489,6 +489,53 @@ bool IsHarmless(const std::string& file, const std::string& symbol) {
                   "cstddef", "std_abs.h", "bit", "stl_pair.h", "concepts", "version"});
 }
 
+// What the functions of the device API that a kernel reaches are of. Flags, registers and scalar accesses are of either kind of core.
+struct Work {
+  bool ofCubes = false;
+  bool ofVectors = false;
+  bool copies = false;
+
+  void Add(std::string_view symbol) {
+    constexpr std::string_view kSpace = "_ZN6aclsim";
+    if (!StartsWith(symbol, kSpace)) {
+      return;
+    }
+    symbol.remove_prefix(kSpace.size());
+    while (!symbol.empty() && IsDigit(symbol.front())) {
+      symbol.remove_prefix(1);
+    }
+    const auto isOneOf = [&](std::initializer_list<std::string_view> starts) {
+      return std::any_of(starts.begin(), starts.end(),
+                         [&](std::string_view start) { return StartsWith(symbol, start); });
+    };
+    ofCubes |= isOneOf({"Cube", "MatmulServe"}) && !StartsWith(symbol, "CubeSet");
+    ofVectors |= isOneOf({"Vec", "Reg", "High", "MatmulRequest"});
+    copies |= StartsWith(symbol, "Copy");
+  }
+};
+
+// A half has work if it has instructions of its own units. Its copies count too, unless it has instructions of the other half's
+// units: then the source does not tell the halves apart.
+bool HasWork(const Assembly& assembly, const Function& root, bool cube) {
+  std::set<const Function*> seen = {&root};
+  std::vector<const Function*> open = {&root};
+  Work work;
+  while (!open.empty()) {
+    const Function* const function = open.back();
+    open.pop_back();
+    for (const Reference& reference : function->references) {
+      work.Add(reference.symbol);
+      const Function* const next = assembly.Find(reference.symbol);
+      if (next != nullptr && seen.insert(next).second) {
+        open.push_back(next);
+      }
+    }
+  }
+  const bool own = cube ? work.ofCubes : work.ofVectors;
+  const bool others = cube ? work.ofVectors : work.ofCubes;
+  return own || (work.copies && !others);
+}
+
 class Checker {
  public:
   Checker(const Assembly& assembly, const DeviceCodeRules& rules)
@@ -587,7 +634,9 @@ class Checker {
               "a call by a function pointer or of a virtual function in a kernel: the device "
               "compiler must know every function that is called (" +
                   std::string(kFunctionPage) +
-                  "). Next: call the function by its name, or pass it as a template argument");
+                  "), which it does where all of it is inlined. Next: call the function by its "
+                  "name, or pass it as a template argument",
+              true);
       }
     }
   }
@@ -757,8 +806,21 @@ class Checker {
 
 }  // namespace
 
-std::vector<SourceFault> ReadDeviceCode(const std::string& assembly, const DeviceCodeRules& rules) {
+bool IsRunOfLaunch(std::string_view symbol) {
+  return symbol.find("11BoundKernelI") != std::string_view::npos &&
+         symbol.find(kRunOfLaunch) != std::string_view::npos;
+}
+
+std::vector<SourceFault> ReadDeviceCode(const std::string& assembly, const DeviceCodeRules& rules,
+                                        LaunchSet* working) {
   const Assembly read(assembly);
+  if (working != nullptr) {
+    for (const Function& function : read.Functions()) {
+      if (IsRunOfLaunch(function.name) && HasWork(read, function, rules.cube)) {
+        working->insert(function.name);
+      }
+    }
+  }
   return Checker(read, rules).Run();
 }
 

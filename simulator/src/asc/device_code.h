@@ -18,6 +18,7 @@ struct DeviceCodeRules {
   std::string
       toolkitHeaders;  // the folder of the simulator's headers: what they do is not the kernel's
   std::vector<std::string> systemHeaders;  // folders of the host compiler's headers
+  bool cube = false;                       // compiled for cube cores
   bool vectorOnly = false;  // every kernel type that the source names is KERNEL_TYPE_AIV_ONLY
   std::set<std::string> vectorKernels;  // kernel functions that are marked __vector__
 };
@@ -28,7 +29,14 @@ inline constexpr std::string_view kKernelMark = R"(__attribute__((__visibility__
 inline constexpr std::string_view kKernelMarkForDeviceCode =
     R"(__attribute__((__visibility__("protected"))))";
 
-// Reads GNU assembly, of x86-64 or aarch64.
-std::vector<SourceFault> ReadDeviceCode(const std::string& assembly, const DeviceCodeRules& rules);
+// A launch calls its kernel through BoundKernel<...>::Run of aclsim/launch.h: these are such functions, by their symbols.
+using LaunchSet = std::set<std::string>;
+inline constexpr std::string_view kRunOfLaunch = "3RunE";
+bool IsRunOfLaunch(std::string_view symbol);
+
+// Reads GNU assembly, of x86-64 or aarch64. working: if not null, gets the launches whose kernels have work for this
+// kind of core.
+std::vector<SourceFault> ReadDeviceCode(const std::string& assembly, const DeviceCodeRules& rules,
+                                        LaunchSet* working);
 
 }  // namespace aclsim

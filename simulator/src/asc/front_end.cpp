@@ -128,7 +128,7 @@ class Reader {
   Reader(std::string_view text, uint32_t npuArch)
       : text_(text), npuArch_(npuArch), types_(TypesOf(npuArch)) {}
 
-  KernelSource Run(const std::string& entry) {
+  KernelSource Run(const std::string& entry, const std::string& toolkitHeaders) {
     Flatten();
     if (!entry.empty() && !Names(entry)) {
       Fault(first_, "the source has no function " + entry +
@@ -149,6 +149,7 @@ class Reader {
     source.kernels = MarkedCores(source.vectorKernels);
     if (HasBothKinds(npuArch_) && cores_.empty()) {
       DeriveCores(&source.kernels);
+      source.derived = CallsMatrixUnits(toolkitHeaders);
     }
     AddCores(&source);
     source.keys = std::move(keys_);
@@ -177,14 +178,19 @@ class Reader {
       all.push_back(cores);
     }
     const bool typed = !cores_.empty();
+    bool open = false;
     for (const std::string& name : Marked(kKernelMark)) {
       const auto marked = source->kernels.find(name);
       if (marked != source->kernels.end()) {
         all.push_back(marked->second);
+      } else if (source->derived) {
+        all.push_back({1, 2});
+        open = true;
       } else if (!typed) {
         all.push_back({});
       }
     }
+    source->derived = open;
     const bool cubes =
         std::any_of(all.begin(), all.end(), [](const KernelCores& one) { return one.cubes > 0; });
     const bool vectors =
@@ -238,6 +244,27 @@ class Reader {
         kernels->emplace(name, ofVectors ? KernelCores{1, 2} : KernelCores{1, 0});
       }
     }
+  }
+
+  // Whether the source, other than by the simulator's headers, has a call of a function that only AICs have.
+  bool CallsMatrixUnits(const std::string& toolkitHeaders) const {
+    for (const std::string_view call : {"Mmad(", "LoadData(", "Fixpipe("}) {
+      for (size_t at = flat_.find(call); at != std::string::npos; at = flat_.find(call, at + 1)) {
+        const std::string& file = PlaceOf(at).file;
+        if ((at == 0 || !IsWord(flat_[at - 1])) &&
+            file.compare(0, toolkitHeaders.size(), toolkitHeaders) != 0) {
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  const Place& PlaceOf(size_t at) const {
+    return std::prev(std::upper_bound(
+                         lines_.begin(), lines_.end(), at,
+                         [](size_t offset, const auto& line) { return offset < line.first; }))
+        ->second;
   }
 
   // Parameters and body of the function whose name stands here; nothing of a declaration.
@@ -334,10 +361,7 @@ class Reader {
   void Each(std::string_view begin, std::string_view end, Do&& found) {
     const std::string_view flat = flat_;
     for (size_t at = flat.find(begin); at != std::string::npos; at = flat.find(begin, at)) {
-      here_ = std::prev(std::upper_bound(
-                            lines_.begin(), lines_.end(), at,
-                            [](size_t offset, const auto& line) { return offset < line.first; }))
-                  ->second;
+      here_ = PlaceOf(at);
       at += begin.size();
       size_t depth = 0;
       size_t stop = at;
@@ -552,8 +576,9 @@ class Reader {
 
 }  // namespace
 
-KernelSource ReadKernelSource(std::string_view text, uint32_t npuArch, const std::string& entry) {
-  return Reader(text, npuArch).Run(entry);
+KernelSource ReadKernelSource(std::string_view text, uint32_t npuArch, const std::string& entry,
+                              const std::string& toolkitHeaders) {
+  return Reader(text, npuArch).Run(entry, toolkitHeaders);
 }
 
 }  // namespace aclsim

@@ -45,10 +45,14 @@ struct KernelSource {
   std::map<std::string, KernelCores> types;  // by key, or "default"
   // Cores of kernel functions that are marked, or register Matmul objects.
   std::map<std::string, KernelCores> kernels;
+  // The source calls matrix units, and the cores of its other kernels follow from what each instance of them calls.
+  bool derived = false;
 };
 
 // Reads a source that was preprocessed with the simulator's headers. Rules of the generations 8.1 and 9.x: what either refuses is
 // a fault. entry: the name of the kernel function that the operator's definition asks for, or empty.
-KernelSource ReadKernelSource(std::string_view text, uint32_t npuArch, const std::string& entry);
+// toolkitHeaders: the folder of the simulator's headers; empty: the cores of no kernel are left open.
+KernelSource ReadKernelSource(std::string_view text, uint32_t npuArch, const std::string& entry,
+                              const std::string& toolkitHeaders);
 
 }  // namespace aclsim

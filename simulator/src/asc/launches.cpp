@@ -122,9 +122,11 @@ class Rewriter {
       : text_(text), coresOf_(coresOf), tokens_(Scanner(text).Run()) {}
 
   std::string Run() {
-    for (size_t i = 1; i + 2 < tokens_.size(); ++i) {
-      if (IsTriple(i, '<') && !Is(i - 1, "operator") &&
-          (tokens_[i - 1].kind == Kind::kWord || Is(i - 1, ">") || Is(i - 1, ")"))) {
+    for (size_t i = 0; i + 2 < tokens_.size(); ++i) {
+      if (const size_t end = SpacesEnd(i); end > i) {
+        edits_.push_back({tokens_[i].begin, tokens_[end].end, ""});
+      } else if (i > 0 && IsTriple(i, '<') && !Is(i - 1, "operator") &&
+                 (tokens_[i - 1].kind == Kind::kWord || Is(i - 1, ">") || Is(i - 1, ")"))) {
         Launch(i);
       } else if (IsWorkspaceMark(i)) {
         TakeWorkspace(i);
@@ -179,6 +181,25 @@ class Rewriter {
       }
     }
     return true;
+  }
+
+  // The last token of [aicore] or [host, aicore] in front of a declaration, which is what the device compiler's words for it expand to
+  // in sources that write them by hand. Otherwise the first token: no subscript and no lambda has a word behind it.
+  size_t SpacesEnd(size_t first) const {
+    size_t at = first;
+    if (!Is(first, "[") || (first > 0 && Is(first - 1, "["))) {
+      return first;
+    }
+    do {
+      ++at;
+      if (!Is(at, "aicore") && !Is(at, "host")) {
+        return first;
+      }
+      ++at;
+    } while (Is(at, ","));
+    const bool declares = at + 1 < tokens_.size() && !Is(at + 1, "mutable") &&
+                          (tokens_[at + 1].kind == Kind::kWord || Is(at + 1, "~"));
+    return Is(at, "]") && declares ? at : first;
   }
 
   // The core has the parameter from the kernel's first statement on. mark: where the mark begins.

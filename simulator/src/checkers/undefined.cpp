@@ -6,6 +6,7 @@
 
 #include "checkers/rows.h"
 #include "engine/gm_shadow.h"
+#include "engine/inside_struct.h"
 
 namespace aclsim {
 
@@ -825,6 +826,10 @@ void UndefinedObserver::OnEnd(Core& core) {
     const uint64_t at = store.begin + first - reinterpret_cast<uint64_t>(region->addr);
     finding.detail += Format("; it reaches %s at byte %llu", region->name.c_str(),
                              static_cast<unsigned long long>(at));
+    if (region->name == kInsideStruct) {
+      finding.severity = Severity::kHint;
+      finding.detail += ", which may be a workspace";
+    }
     finding.related.push_back(core.PlaceOf("the copy out", Pipe::kMte3, store.sink, "stores it"));
     core.Find(std::move(finding));
   }

@@ -18,26 +18,34 @@ using Ull = unsigned long long;
 constexpr const char* kBeyond = "it lies in memory behind UB";
 constexpr size_t kMaxBuffers = 64;  // per kernel, TPipe's own limit
 
+// Returns how many bytes of a memory a kernel may use.
+uint64_t UsableOf(const Core& core, Space space) {
+  return space == Space::kUb ? core.soc.ubBytes : core.soc.BytesOf(space);
+}
+
 // Kernels in use allocate all of UB, so that this is no error.
-void HintReservedUb(Core& core, uint64_t wanted) {
+void HintReserved(Core& core, Space space, uint64_t wanted) {
   if (!core.Observed()) {
     return;
   }
   Finding finding;
   finding.kind = "ub-reserved";
   finding.severity = Severity::kHint;
-  finding.space = "UB";
+  finding.space = SpaceName(space);
   finding.at = core.PlaceOf(core.instruction, Pipe::kScalar, core.sites.Capture(), "");
-  finding.detail = Format("%llu B of UB are taken; the documentation leaves %llu to kernels on %s",
-                          static_cast<unsigned long long>(wanted),
-                          static_cast<unsigned long long>(core.soc.ubBytes), core.soc.name.c_str());
+  finding.detail =
+      Format("%llu B of %s are taken; the documentation leaves %llu to kernels on %s",
+             static_cast<unsigned long long>(wanted), SpaceName(space),
+             static_cast<unsigned long long>(UsableOf(core, space)), core.soc.name.c_str());
   finding.advice = "The last bytes are the toolchain's. Shrink the tile in the tiling function.";
   core.Find(std::move(finding));
 }
 
-// Returns how many bytes of a memory a kernel may use.
-uint64_t UsableOf(const Core& core, Space space) {
-  return space == Space::kUb ? core.soc.ubBytes : core.soc.BytesOf(space);
+// The fixpipe has more tables than FB, the one for quantisation. CANN's TPipe lays out all of them as one memory; instructions reach FB
+// alone.
+uint64_t BytesOfFixpipeTables(const Core& core) {
+  constexpr uint64_t kOf2201 = 7168, kOf3510 = 16384;
+  return core.soc.npuArch == 3510 ? kOf3510 : kOf2201;
 }
 
 void NotePeak(Core& core, Space space, uint64_t used) {
@@ -97,6 +105,27 @@ uint32_t AddQue(Core& core, PoolInfo& pool, QueInfo que, uint32_t num) {
   return handle;
 }
 
+// On a split chip an AIV has none of the matrix unit's memories.
+bool IsOfOtherCores(const Core& core, uint8_t pos) {
+  return core.kind == CoreKind::kVector && !core.soc.coupled &&
+         PositionOf(pos).SpaceOn(CoreKind::kCube) != Space::kUb;
+}
+
+// A queue whose buffers have no byte. Code of both halves of a kernel may make one; whatever uses it is a fault.
+uint32_t AddAbsent(Core& core, QueInfo que, uint32_t num) {
+  const auto handle = static_cast<uint32_t>(core.ques.size());
+  que.bytes = 0;
+  for (uint32_t i = 0; i < num; ++i) {
+    BufferInfo info;
+    info.offset = static_cast<uint32_t>(core.image.Bytes());
+    info.que = handle;
+    que.buffers.push_back(static_cast<uint32_t>(core.buffers.size()));
+    core.buffers.push_back(info);
+  }
+  core.ques.push_back(std::move(que));
+  return handle;
+}
+
 uint32_t InitInPool(Core& core, uint32_t handle, QueInfo que, uint32_t num) {
   PoolInfo& pool = Pool(core, handle);
   const uint64_t bytes = que.bytes;
@@ -132,7 +161,7 @@ uint32_t QueInit(uint8_t pos, uint8_t dst, int32_t depth, uint32_t num, uint32_t
                  uint32_t pipe, uint32_t pool) try {
   Core& core = Core::Current();
   core.instruction = "InitBuffer";
-  const uint64_t size = (uint64_t{bytes} + kBlockBytes - 1) / kBlockBytes * kBlockBytes;
+  uint64_t size = (uint64_t{bytes} + kBlockBytes - 1) / kBlockBytes * kBlockBytes;
   QueInfo que;
   que.pipe = pipe;
   que.pos = pos;
@@ -145,10 +174,17 @@ uint32_t QueInit(uint8_t pos, uint8_t dst, int32_t depth, uint32_t num, uint32_t
     return InitInPool(core, pool, std::move(que), num);
   }
   PipeInfo& of = core.pipes[pipe];
+  if (IsOfOtherCores(core, pos)) {
+    return AddAbsent(core, std::move(que), num);
+  }
   const Space space = PositionOf(pos).SpaceOn(core.kind);
   uint64_t& used = of.used[static_cast<size_t>(space)];
-  const uint64_t wanted = used + size * num;
   const uint64_t there = core.image.End(space) - core.image.Begin(space);
+  if (space == Space::kFb && size > there && size <= BytesOfFixpipeTables(core)) {
+    HintReserved(core, space, size);
+    que.bytes = static_cast<uint32_t>(size = there);
+  }
+  const uint64_t wanted = used + size * num;
   const bool fits = wanted <= there;
   uint64_t begin = core.image.Begin(space) + used;
   if (!fits || of.buffers + num > kMaxBuffers) {
@@ -170,7 +206,7 @@ uint32_t QueInit(uint8_t pos, uint8_t dst, int32_t depth, uint32_t num, uint32_t
       begin = Beyond(core, size * num, std::move(fault));
     }
   } else if (space == Space::kUb && wanted > core.soc.ubBytes) {
-    HintReservedUb(core, wanted);
+    HintReserved(core, Space::kUb, wanted);
   }
   const auto handle = static_cast<uint32_t>(core.ques.size());
   for (uint32_t i = 0; i < num; ++i) {
@@ -245,7 +281,7 @@ uint32_t PoolInit(uint32_t pipe, uint32_t parent, uint32_t bytes, uint32_t ids,
     } else {
       next += size;
       if (next > core.soc.ubBytes) {
-        HintReservedUb(core, next);
+        HintReserved(core, Space::kUb, next);
       }
     }
     pool.end = pool.begin + size;
@@ -329,7 +365,8 @@ Buffer TBufGet(uint32_t handle, uint64_t offset, uint64_t bytes) try {
   core.instruction = "TBuf::Get";
   const QueInfo& que = Que(core, handle, "TBuf::Get");
   Buffer buffer = ToBuffer(core, que.buffers[0]);
-  if (offset % kBlockBytes != 0 || offset + bytes > buffer.bytes) {
+  if ((offset % kBlockBytes != 0 || offset + bytes > buffer.bytes) &&
+      !IsOfOtherCores(core, que.pos)) {
     PassFault(kUbOutOfBounds,
               Format("TBuf::Get of [%llu, %llu) bytes, the buffer has %u; offsets are multiples "
                      "of 32\n  buffer: %s",
@@ -374,7 +411,7 @@ Buffer LocalAt(uint8_t pos, uint64_t offset, uint64_t bytes) try {
     return ToBuffer(core, place->second);
   }
   if (space == Space::kUb && offset + bytes > core.soc.ubBytes) {
-    HintReservedUb(core, offset + bytes);
+    HintReserved(core, Space::kUb, offset + bytes);
   }
   // Loops make the same tensor again and again: one entry serves them all.
   for (size_t i = core.buffers.size() - 1; i > 0; --i) {

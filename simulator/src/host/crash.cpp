@@ -159,6 +159,9 @@ void OnSignal(int number, siginfo_t* info, void* context) {
       return;
     }
   }
+  if (number == SIGFPE && current != nullptr && DivisionsGoOn::PassOver(info, context)) {
+    return;
+  }
   if (Frame* frame = current; frame != nullptr && IsOwn(info) && Keep(frame, info, context)) {
     siglongjmp(frame->back, 1);
   }
@@ -328,6 +331,63 @@ __attribute__((noinline)) void Enter(Frame* frame, void (*call)(const void*), co
 }
 
 }  // namespace
+
+namespace {
+
+thread_local DivisionsGoOn* volatile divisions __attribute__((tls_model("initial-exec"))) = nullptr;
+
+#if defined(__x86_64__)
+// The bytes of div or idiv of 32 or 64 bits; 0: it is another instruction.
+int LengthOfDivision(const uint8_t* code, bool* wide) {
+  const uint8_t* at = code;
+  *wide = false;
+  if ((*at & 0xF0) == 0x40) {
+    *wide = (*at & 8) != 0;
+    ++at;
+  }
+  const int operation = at[1] >> 3 & 7;
+  if (*at != 0xF7 || (operation != 6 && operation != 7)) {
+    return 0;
+  }
+  const int mode = at[1] >> 6;
+  const int base = at[1] & 7;
+  const bool indexed = mode != 3 && base == 4;
+  const bool far = mode == 2 || (mode == 0 && (indexed ? at[2] & 7 : base) == 5);
+  return static_cast<int>(at - code) + 2 + (indexed ? 1 : 0) + (mode == 1 ? 1 : far ? 4 : 0);
+}
+#endif
+
+}  // namespace
+
+DivisionsGoOn::DivisionsGoOn() : outer_(divisions) { divisions = this; }
+DivisionsGoOn::~DivisionsGoOn() { divisions = outer_; }
+
+bool DivisionsGoOn::PassOver(const siginfo_t* info, void* context) {
+#if defined(__x86_64__)
+  DivisionsGoOn* const scope = divisions;
+  auto& registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
+  bool wide = false;
+  const int length = LengthOfDivision(reinterpret_cast<uint8_t*>(registers[REG_RIP]), &wide);
+  const uint64_t mask = wide ? UINT64_MAX : UINT32_MAX;
+  const uint64_t dividend = static_cast<uint64_t>(registers[REG_RAX]) & mask;
+  // The lowest number by -1 raises the same signal.
+  if (scope == nullptr || info->si_code != FPE_INTDIV || length == 0 ||
+      dividend == (mask >> 1) + 1) {
+    return false;
+  }
+  if (scope->depth_ == 0) {
+    scope->depth_ = StackInSignal(scope->stack_, kMost, context);
+  }
+  registers[REG_RAX] = static_cast<greg_t>(mask);
+  registers[REG_RDX] = static_cast<greg_t>(dividend);
+  registers[REG_RIP] += length;
+  return true;
+#else
+  static_cast<void>(info);
+  static_cast<void>(context);
+  return false;
+#endif
+}
 
 int StackInSignal(void** stack, int most, const void* context) {
   void** end = stack + backtrace(stack, most);

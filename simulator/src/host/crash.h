@@ -51,6 +51,27 @@ std::optional<Crash> RunForeign(const void* library, const Code& code) {
   return RunForeign(library, [](const void* self) { (*static_cast<const Code*>(self))(); }, &code);
 }
 
+// While one lives, an integer division by zero in code under RunForeign goes on, as a processor does that does not trap there: the quotient
+// has all bits set, and the remainder is the dividend. Of the first one the stack is kept. Only x86-64 traps.
+class DivisionsGoOn {
+ public:
+  DivisionsGoOn();
+  ~DivisionsGoOn();
+  DivisionsGoOn(const DivisionsGoOn&) = delete;
+  DivisionsGoOn& operator=(const DivisionsGoOn&) = delete;
+
+  // Empty if there was none.
+  std::vector<void*> Stack() const { return {stack_, stack_ + depth_}; }
+  // In the handler. False: it is none, or one that cannot be passed over.
+  static bool PassOver(const siginfo_t* info, void* context);
+
+ private:
+  static constexpr int kMost = 48;
+  DivisionsGoOn* const outer_;
+  int depth_ = 0;
+  void* stack_[kMost];
+};
+
 // While one lives, the thread holds locks that others may wait for. A fault of other people's code then ends the process: nobody would
 // let go of them.
 class HoldsLocks {

@@ -235,7 +235,7 @@ class LaunchRun {
     Core::SetCurrent(&core);
     const bool failed = !RunsToItsEnd(&core);
     failed_ = failed_ || failed;
-    faulty_ = faulty_ || failed || core.Faulted();
+    faulty_ = faulty_ || failed || divided_ || core.Faulted();
     meeting_.Leave(index, failed,
                    {core.sites.Stack(core.lastSite), core.lastInstruction,
                     "is the last it did in the kernel"});
@@ -272,13 +272,32 @@ class LaunchRun {
     return false;
   }
 
+  // Published kernels have one whose result they do not use, and end as they should.
+  static void TellDivision(Core* core, const std::vector<void*>& stack) {
+    core->instruction = "";  // the last call of the API, which may have ended long ago
+    core->findings.push_back(
+        core->FindingOf({"crash",
+                         "SIGFPE, a division by zero",
+                         "Hardware raises an exception, or goes on with whatever it finds there.",
+                         stack,
+                         {},
+                         ""}));
+    core->findings.back().goesOn =
+        "done with all bits set for the quotient, and the dividend for the remainder";
+  }
+
   void RunKernel(Core* core) {
+    const DivisionsGoOn divisions;
     // Not around RunForeign, which has work of its own.
     const auto crash = RunForeign(launch_.entry, [&] {
       audience_.Begins(core);
       CallKernel(launch_, core->kind);
       core->ownTime.Enters();
     });
+    if (const std::vector<void*> stack = divisions.Stack(); !stack.empty()) {
+      TellDivision(core, stack);
+      divided_ = true;
+    }
     if (crash) {
       if (crash->stuck != Stuck::kNo) {
         core->ThrowHang(crash->stuck, crash->seconds, crash->stack);
@@ -303,6 +322,7 @@ class LaunchRun {
   std::atomic<bool> over_{false};    // cores that have not begun no longer do
   std::atomic<bool> failed_{false};  // some core, before the end of the kernel
   std::atomic<bool> faulty_{false};  // or has gone on after a fault
+  std::atomic<bool> divided_{false};
 };
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include "aclsim/framework.h"
 #include "engine/gm_shadow.h"
+#include "engine/inside_struct.h"
 #include "engine/options.h"
 #include "engine/tiling_checks.h"
 #include "host/fork.h"
@@ -28,7 +29,8 @@ struct Argument {
   uint64_t bytes = 0;
   bool wholeBlock = false;  // the kernel may also go back from pointer
   aclsimTensorMemory tensor =
-      {};  // the part of the block that it may touch then, where that is known
+      {};               // the part of the block that it may touch then, where that is known
+  bool inside = false;  // of a struct among the arguments
 };
 
 std::atomic<aclsimListTensors> listTensors{nullptr};
@@ -87,7 +89,7 @@ PerProcess<Expected> expected;
 // Returns what the kernel may touch through an argument, by device address.
 DeviceUse UseOf(const Argument& argument, size_t index) {
   DeviceUse use = {argument.pointer, argument.bytes, true, false,
-                   "argument " + std::to_string(index)};
+                   argument.inside ? kInsideStruct : "argument " + std::to_string(index)};
   if (argument.tensor.bytes != 0) {
     use.start = reinterpret_cast<const void*>(argument.tensor.start);
     use.bytes = argument.tensor.bytes;
@@ -257,6 +259,7 @@ int32_t Enqueue(const Api& api, KernelLaunch launch, const std::vector<Argument>
 }
 
 thread_local std::optional<NextCores> nextCores;
+thread_local size_t nextInside = SIZE_MAX;
 
 int32_t LaunchKernel(const Api& api, const char* name, const void* entry, uint32_t blockDim,
                      uint64_t tilingKey, void* const* args, const uint64_t* argBytes,
@@ -298,6 +301,7 @@ int32_t LaunchBody(const Api& api, const char* name, const void* entry, aclsimKe
                    const std::shared_ptr<void>& context, uint32_t blockDim, uint64_t tilingKey,
                    void* const* args, size_t argCount, void* stream) {
   const std::optional<NextCores> told = TakeNextCores();
+  const size_t inside = std::exchange(nextInside, SIZE_MAX);
   ACLSIM_RETURN_IF_ERROR(CheckCall(api, name, entry, blockDim, args, argCount));
   ACLSIM_RETURN_IF_ERROR(api.NotNull(reinterpret_cast<const void*>(body), "body"));
   KernelLaunch launch;
@@ -337,6 +341,7 @@ int32_t LaunchBody(const Api& api, const char* name, const void* entry, aclsimKe
   const TensorMemories tensors;
   for (size_t i = 0; i < argCount; ++i) {
     arguments.push_back({args[i], 0, args[i] != nullptr, {}});
+    arguments.back().inside = i >= inside;
     if (const aclsimTensorMemory* const tensor = tensors.Find(args[i])) {
       if (tensor->bytes == 0) {
         return RefuseGone(api, name, i, args[i], stream);
@@ -364,6 +369,13 @@ void aclsimNextIsCube() { aclsim::nextCores = {{1, 0}, nullptr}; }
 
 void aclsimNextCores(uint32_t cubes, uint32_t vectors, aclsimKernelBody cubeBody) {
   aclsim::nextCores = {{cubes, vectors}, cubeBody};
+}
+
+ACLSIM_API void aclsimNextInside(size_t first) { aclsim::nextInside = first; }
+
+ACLSIM_API int32_t aclsimIsDeviceMemory(const void* pointer) {
+  const aclsim::DeviceMemory& device = aclsim::Global().device;
+  return device.InRange(pointer) && device.Find(pointer).bytes != 0 ? 1 : 0;
 }
 
 const void* aclsimCubeHalf(const void* function) { return aclsim::CubeHalfOf(function); }

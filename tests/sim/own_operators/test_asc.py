@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import subprocess
 import sys
 from pathlib import Path
@@ -516,6 +517,168 @@ def test_cores_by_what_a_kernel_does(mark: str, sources: Path) -> None:
     ran = tool("run", source)
     said = "right, and on vector cores: 1 1\n"
     assert (ran.returncode, ran.stdout) == (0, said), ran.stderr
+
+
+# One kernel for every operator, as libraries of templates have it, with a struct of parameters.
+OPERATORS = """\
+#include <cstdio>
+#include "acl/acl.h"
+#ifdef __CCE__
+#include "kernel_operator.h"
+#endif
+using namespace AscendC;
+
+struct Params {
+  uint32_t lines;
+  GM_ADDR out;
+  uint64_t add;
+  [host, aicore] Params(uint32_t lines, GM_ADDR out) : lines(lines), out(out), add(10) {}
+};
+// The kind of each core, AICs first.
+[aicore] static __forceinline__ void Tell(const Params& params) {
+#if defined(__DAV_CUBE__)
+  const int64_t kind = 1, first = 0;
+#elif defined(__DAV_VEC__)
+  const int64_t kind = 2, first = params.lines;
+#endif
+  GlobalTensor<int64_t> words;
+  words.SetGlobalBuffer(reinterpret_cast<__gm__ int64_t*>(params.out));
+  const int64_t at = 8 * (GetBlockIdx() + first);
+  words.SetValue(at, kind + static_cast<int64_t>(params.add));
+  DataCacheCleanAndInvalid<int64_t, CacheLine::SINGLE_CACHE_LINE>(words[at]);
+}
+// Buffers of all memories, on either kind of core.
+struct Memories {
+  TPipe pipe;
+  TBuf<TPosition::A1> l1;
+  TBuf<TPosition::A2> l0a;
+  TBuf<TPosition::VECCALC> ub;
+  TBuf<TPosition::C2PIPE2GM> tables;
+  __forceinline__[aicore] Memories() {
+    ICachePreLoad(1);
+    pipe.InitBuffer(l1, 512 * 1024);
+    pipe.InitBuffer(l0a, 64 * 1024);
+    pipe.InitBuffer(ub, 128 * 1024);
+    pipe.InitBuffer(tables, 7 * 1024);
+  }
+};
+template <bool ofCubes, bool ofVectors>
+struct Operator {
+  static_assert(SizeOfBits<half>::value == 16 && SizeOfBits<int4b_t>::value == 4);
+  __aicore__ void operator()(const Params& params) {
+    Memories memories;
+    Tell(params);
+    if constexpr (ofCubes && g_coreType == AIC) {
+      LocalTensor<half> from = memories.l1.Get<half>(), to;
+      to.SetAddr(memories.l0a.Get<half>().address_);
+      InitConstValue(from, {1, 16, 0, half(1.0f)});
+      SetFlag<HardEvent::MTE2_MTE1>(0);
+      WaitFlag<HardEvent::MTE2_MTE1>(0);
+      LoadData(to, from, LoadData2DParams(0, 1, 1, 0, 0, false, 0));
+    }
+    if constexpr (ofVectors && g_coreType == AIV) {
+      Duplicate(memories.ub.Get<float>(), 1.0f, 64);
+    }
+  }
+};
+template <typename T>
+__global__ __aicore__ void Run(Params params) {
+  T()(params);
+}
+template <typename T>
+static void Launch(const char* name, Params params) {
+  int64_t words[48] = {};
+  aclrtMemcpy(params.out, 384, words, 384, ACL_MEMCPY_HOST_TO_DEVICE);
+  Run<T><<<params.lines, nullptr, nullptr>>>(params);
+  if (aclrtSynchronizeStream(nullptr) != 0) return;
+  aclrtMemcpy(words, 384, params.out, 384, ACL_MEMCPY_DEVICE_TO_HOST);
+  std::printf("%s:", name);
+  for (int j = 0; j < 6; ++j) std::printf(" %d", static_cast<int>(words[8 * j]));
+  std::printf("\\n");
+}
+
+int main() {
+  aclrtSetDevice(0);
+  uint8_t* out = nullptr;
+  aclrtMalloc(reinterpret_cast<void**>(&out), 6 * 64, ACL_MEM_MALLOC_HUGE_FIRST);
+  const Params params(2, out);
+  Launch<Operator<true, false>>("cubes", params);
+  Launch<Operator<false, true>>("vectors", params);
+  Launch<Operator<true, true>>("both", params);
+  aclrtFree(out);
+  return 0;
+}
+"""
+OPERATORS_SAY = """\
+cubes: 11 11 0 0 0 0
+vectors: 0 0 12 12 0 0
+both: 11 11 12 12 12 12
+"""
+
+
+def test_cores_of_each_instance_of_a_kernel(tmp_path: Path) -> None:
+    """Instances of one kernel without a mark run on the cores that each has instructions for; words
+    of the device compiler's own are no hindrance.
+    """
+    source, program = tmp_path / "operators.asc", tmp_path / "operators"
+    source.write_text(OPERATORS)
+    built = ascc("-mllvm", "-cce-aicore-record-overflow=true", "-s", source, "-o", program)
+    assert built.returncode == 0, built.stderr
+    ran = kernel_file.run_program([str(program)])
+    assert (ran.status, ran.output.strip()) == (0, OPERATORS_SAY.strip())
+    assert {found["kind"] for found in ran.findings} == {"ub-reserved"}
+    assert "7168 B of FB are taken; the documentation leaves 2048" in ran.findings[0]["detail"]
+
+
+@pytest.mark.plants_faults
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="other processors do not trap")
+def test_division_by_zero_goes_on(tmp_path: Path) -> None:
+    """Published kernels have one whose result they do not use: it is found, and the kernel ends."""
+    source, program = tmp_path / "divides.asc", tmp_path / "divides"
+    text = PROGRAM.replace("(values, value, 16)", "(values, value % (value - 7), 16)")
+    copied = "  int32_t word = 0;\n  aclrtMemcpy(&word, 4, out, 4, ACL_MEMCPY_DEVICE_TO_HOST);\n"
+    text = text.replace("  return argc", f'{copied}  std::printf("%d\\n", word);\n  return argc')
+    source.write_text(text)
+    assert ascc(source, "-o", program).returncode == 0
+    ran = kernel_file.run_program([str(program)])
+    assert ran.output.endswith("7\n"), ran.output
+    found = [(one["kind"], one["detail"], one["at"]["line"]) for one in ran.findings]
+    line = 1 + text.splitlines().index("  AscendC::Duplicate(values, value % (value - 7), 16);")
+    assert found == [("crash", "SIGFPE, a division by zero", line)]
+
+
+def test_half_of_the_host(tmp_path: Path) -> None:
+    """Each operation on two of them is rounded; the header has a second name in a folder that may
+    be looked in first.
+    """
+    from aclgrad.runtime.toolkit import sim_root
+
+    source, program = tmp_path / "half.asc", tmp_path / "half"
+    source.write_text(
+        "#include <opdev/bfloat16.h>\n#include <opdev/fp16_t.h>\n#include <cstdio>\n"
+        "int main() {\n  op::fp16_t a = 7, b = 0.1, c = 1.5;\n"
+        "  const float both = (a + b) * c, one = a * 1.0f + b;\n"
+        '  std::printf("%a %a\\n", both, one);\n}\n'
+    )
+    folder = sim_root() / "include" / "aclnn"
+    built = ascc(f"-I{folder}", source, "-o", program)
+    assert built.returncode == 0, built.stderr
+    half = np.float16
+    want = float((half(7) + half(0.1)) * half(1.5)), float(np.float32(7) + half(0.1))
+    said = kernel_file.run_program([str(program)]).output.split()
+    assert tuple(map(float.fromhex, said)) == want
+
+
+@pytest.mark.plants_faults
+def test_memory_of_the_other_kind_of_core(tmp_path: Path) -> None:
+    """An AIV may make buffers in L1, and has none of it."""
+    source, program = tmp_path / "other.asc", tmp_path / "other"
+    used = "Duplicate(memories.ub.Get<float>()"
+    source.write_text(OPERATORS.replace(used, "Duplicate(memories.l1.Get<float>()"))
+    assert used in OPERATORS and ascc(source, "-o", program).returncode == 0
+    ran = kernel_file.run_program([str(program)])
+    assert "ub-out-of-bounds" in {found["kind"] for found in ran.findings}
+    assert "its buffer, which has 0" in ran.output and "both:" not in ran.output
 
 
 @pytest.mark.plants_faults
