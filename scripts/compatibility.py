@@ -478,7 +478,8 @@ _INTRODUCTION = """# Other people's operators
 How many operators of public libraries build and run as they are. Made by
 `scripts/compatibility.py` from checkouts; this repository contains no part of them. All results are
 the simulator's. [layouts.md](layouts.md) says which projects build. The examples of the toolkit
-itself are in [compatibility_examples.md](compatibility_examples.md); what `aclgrad check` says of
+itself are in [compatibility_examples.md](compatibility_examples.md), those of catlass in
+[compatibility_catlass.md](compatibility_catlass.md); what `aclgrad check` says of
 41 operators is in [compatibility_check.md](compatibility_check.md). More libraries: {others}.
 
 * *builds*: op_host builds and registers itself, and the kernel builds for one dtype combination of
@@ -506,7 +507,7 @@ def _title(commits: Mapping[str, str]) -> str:
 def _others(doc: Path | None) -> str:
     """Links to the pages of other libraries that lie beside one."""
     beside = sorted(doc.parent.glob(f"{doc.stem}_*.md")) if doc is not None else []
-    found = [path for path in beside if not path.stem.endswith(("_examples", "_check"))]
+    found = [path for path in beside if not path.stem.endswith(("_examples", "_catlass", "_check"))]
     return ", ".join(
         f"[{path.stem.removeprefix(f'{doc.stem}_').replace('_', '-')}]({path.name})"
         for path in found
