@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import faulthandler
 import os
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -19,6 +20,10 @@ import processor_time
 import tiers
 from aclgrad.errors import ToolkitError
 from aclgrad.runtime import OPTIONS, Device, Toolkit, find_toolkit, open_device
+
+# Images set it. Each command that a test starts would compile the package again.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 ROOT = Path(__file__).resolve().parents[1]
 _TIME_LIMIT = 1800.0  # a busy machine takes ten times as long as an idle one, and a hang for ever
