@@ -271,7 +271,9 @@ def test_every_planted_fault(
     if fault.kind not in ("queue-leak", "tiling-key-unknown"):
         assert thrown[0]["at"]["line"] == fault.line, [one["text"] for one in found]
     ends = "the core ends here" in thrown[0]["goesOn"]
-    assert ends == (thrown[0]["kind"] in _ENDS) or thrown[0]["kind"] == "deadlock"
+    goes_on = fault.name == "divides_by_zero"  # the one crash that does
+    wanted = thrown[0]["kind"] in _ENDS and not goes_on
+    assert ends == wanted or thrown[0]["kind"] == "deadlock"
 
 
 @pytest.mark.parametrize("value", ["", "2", "yes"])
