@@ -98,7 +98,8 @@ EXPLAINED: Mapping[str, str] = {
     "102_dynamic_optimized_matmul": _OPTION,
     "103_dynamic_optimized_quant_matmul_per_token_basic": _OPTION,
     "32_w4a8_matmul": _WORKSPACE,
-    "38_w4a4_matmul_per_token_per_channel_dequant": _WORKSPACE,
+    "38_w4a4_matmul_per_token_per_channel_dequant": f"{_WORKSPACE}; copies the scales of a whole"
+    " tile, past the end of those of ragged sizes",
     "40_flash_attention_infer_tla": _ATTENTION,
     "42_quant_optimized_matmul_tla": f"{_REMAINDER}; and {_LEAK}",
     "44_quant_matmul_full_loadA_tla": "loads parts of L0B twice, with no PipeBarrier<PIPE_MTE1>"
