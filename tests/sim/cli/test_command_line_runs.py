@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from test_command_line import without_reader
 from test_own_operator import aclgrad
 from test_planted_kernels import GOLDEN, square
 
@@ -80,3 +81,10 @@ def test_first_and_last_failures(square: Path) -> None:
     assert "knows of no failure" in aclgrad("test", "--lf", cwd=square, status=1)
     assert "it chooses no case" in aclgrad("test", "-k", "nothing", cwd=square, status=1)
     assert aclgrad("test", "--list", cwd=square).splitlines()[-1].startswith("square fp32-plain")
+
+
+@pytest.mark.parametrize("verb", ["profile", "tiling"])
+def test_nobody_reads_what_a_command_prints(verb: str) -> None:
+    """What prints from a child ends without a word, as with head."""
+    done = without_reader(verb, "softmax_grad", "8x16", both=False)
+    assert (done.returncode, done.stderr) == (0, "")
