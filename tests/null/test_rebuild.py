@@ -472,7 +472,7 @@ def test_what_a_record_proves_is_not_read_again(tmp_path: Path) -> None:
         "sums.sum_of(sys.argv[2])\n"
         "print(fresh, sys.argv[2] in read)"
     )
-    command = [sys.executable, "-c", code, first, header]
+    command = [sys.executable, "-c", code, str(first), str(header)]
     for change, said in ((False, "True False"), (True, "False True")):
         if change:
             header.write_text("precompileD")

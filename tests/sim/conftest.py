@@ -61,6 +61,14 @@ def no_packages(session_device: Device) -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the tests of a module put their project, one after the other: what a test leaves as the
+    one before had it is not compiled again. Only for commands: a process keeps what it has loaded.
+    """
+    return tmp_path_factory.mktemp("place")
+
+
 @pytest.fixture(autouse=True)
 def no_unexpected_finding(request: pytest.FixtureRequest, device_kind: str) -> Iterator[None]:
     """Fail a test whose kernels have an error finding, or that leaves a failed stream to the next

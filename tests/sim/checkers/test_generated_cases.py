@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import commands
 from aclgrad.projects import scaffold
 
 pytestmark = [pytest.mark.usefixtures("no_packages"), pytest.mark.plants_faults]
@@ -136,6 +136,7 @@ def project(
     """Write an operator: dtypes by input, and what its kernel does."""
     stem = "".join(f"_{c.lower()}" if c.isupper() else c for c in name).strip("_")
     root = folder / stem
+    shutil.rmtree(root, ignore_errors=True)
     declared = " ".join(
         f'this->Input("{item}").ParamType(REQUIRED).DataType({{ge::DT_{dtype}}})'
         ".Format({ge::FORMAT_ND});"
@@ -156,8 +157,7 @@ def project(
 
 def check(root: Path, *options: str, status: int) -> dict[str, Any]:
     """What the command says, as JSON."""
-    words = [sys.executable, "-m", "aclgrad", "check", str(root), "--format", "json", *options]
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    done = commands.run("check", root, "--format", "json", *options)
     assert done.returncode == status, done.stdout + done.stderr
     found: dict[str, Any] = json.loads(done.stdout)
     return found
@@ -260,13 +260,11 @@ def test_fast_finds_it_too(planted: Path, monkeypatch: pytest.MonkeyPatch, plant
 HALF = "if (*context->GetAttrs()->GetBool(0)) rows = rows / 2;"
 
 
-def test_attributes_are_given_the_other_way(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_attributes_are_given_the_other_way(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A fault behind a switch that is off by default."""
     monkeypatch.delenv("PLANT", raising=False)
     root = project(
-        tmp_path,
+        place,
         "PlantedAdd",
         {"x": "FLOAT", "w": "FLOAT"},
         PLANTED,
@@ -278,21 +276,20 @@ def test_attributes_are_given_the_other_way(
     assert found["findings"][0]["cases"][0].startswith("half=True"), found["findings"]
 
 
-def test_inference_of_empty_outputs(tmp_path: Path) -> None:
+def test_inference_of_empty_outputs(place: Path) -> None:
     """No kernel runs where all outputs are empty, so nothing was checked."""
     infer = "y.SetDimNum(1); y.SetDim(0, 0);"
-    root = project(tmp_path, "PlantedAdd", {"x": "FLOAT", "w": "FLOAT"}, PLANTED, infer=infer)
-    words = [sys.executable, "-m", "aclgrad", "check", str(root)]
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    root = project(place, "PlantedAdd", {"x": "FLOAT", "w": "FLOAT"}, PLANTED, infer=infer)
+    done = commands.run("check", root)
     assert done.returncode == 1
     assert "PlantedAdd: no kernel was launched in" in done.stderr
     assert re.search(r"shape inference: \S+planted_add.cpp:\d+", done.stderr)
 
 
-def test_a_shape_that_is_too_large(tmp_path: Path) -> None:
+def test_a_shape_that_is_too_large(place: Path) -> None:
     """The end of an output that nobody writes also shows the line that gives its shape."""
     infer = "y = shape(0); y.SetDim(y.GetDimNum() - 1, y.GetDim(y.GetDimNum() - 1) + 1);"
-    root = project(tmp_path, "PlantedAdd", {"x": "FLOAT", "w": "FLOAT"}, PLANTED, infer=infer)
+    root = project(place, "PlantedAdd", {"x": "FLOAT", "w": "FLOAT"}, PLANTED, infer=infer)
     found = check(root, status=1)
     (unwritten,) = (one for one in found["findings"] if one["kind"] == "output-unwritten")
     places = [one for one in unwritten["related"] if one["instruction"] == "shape inference"]
@@ -300,10 +297,10 @@ def test_a_shape_that_is_too_large(tmp_path: Path) -> None:
     assert "InferShapeContext" in places[0]["text"]
 
 
-def test_a_dtype_that_is_declared_otherwise(tmp_path: Path) -> None:
+def test_a_dtype_that_is_declared_otherwise(place: Path) -> None:
     """An output that the kernel leaves also shows its dtypes where inference gives others."""
     declared = 'this->Output("y").ParamType(REQUIRED).DataType({ge::DT_DOUBLE})'
-    root = project(tmp_path, "PlantedAdd", {"x": "FLOAT", "w": "FLOAT"}, PLANTED)
+    root = project(place, "PlantedAdd", {"x": "FLOAT", "w": "FLOAT"}, PLANTED)
     (source,) = (root / "op_host").glob("*.cpp")
     text = source.read_text()
     inferred = "[](gert::InferDataTypeContext* c) { return c->SetOutputDataType(0, ge::DT_FLOAT); }"
@@ -315,14 +312,14 @@ def test_a_dtype_that_is_declared_otherwise(tmp_path: Path) -> None:
     source.write_text(text)
     found = check(root, status=1)
     (unwritten,) = (one for one in found["findings"] if one["kind"] == "output-unwritten")
-    (place,) = (one for one in unwritten["related"] if one["instruction"] == "definition")
-    assert place["note"] == "says float64, where dtype inference gives float32"
-    assert "DataType({ge::DT_DOUBLE})" in place["text"], place
+    (said,) = (one for one in unwritten["related"] if one["instruction"] == "definition")
+    assert said["note"] == "says float64, where dtype inference gives float32"
+    assert "DataType({ge::DT_DOUBLE})" in said["text"], said
 
 
-def test_parameters_in_another_order(tmp_path: Path) -> None:
+def test_parameters_in_another_order(place: Path) -> None:
     """A kernel that takes the definition's parameters in another order is shown by each error."""
-    root = project(tmp_path, "PlantedAdd", {"x": "FLOAT", "w": "FLOAT"}, PLANTED)
+    root = project(place, "PlantedAdd", {"x": "FLOAT", "w": "FLOAT"}, PLANTED)
     (source,) = (root / "op_kernel").glob("*.cpp")
     text = source.read_text()
     assert "GM_ADDR x, GM_ADDR w, GM_ADDR y" in text
@@ -333,8 +330,8 @@ def test_parameters_in_another_order(tmp_path: Path) -> None:
     errors = [one for one in found["findings"] if one["severity"] == "error"]
     assert errors
     for error in errors:
-        (place,) = (one for one in error["related"] if one["instruction"] == "planted_add")
-        assert place["note"] == "takes y, x, w, where the definition has x, w, y"
+        (said,) = (one for one in error["related"] if one["instruction"] == "planted_add")
+        assert said["note"] == "takes y, x, w, where the definition has x, w, y"
 
 
 GATHER = """
@@ -422,11 +419,11 @@ RIGHT: dict[str, tuple[dict[str, str], str, str]] = {
 
 
 @pytest.mark.parametrize("name", RIGHT)
-def test_invented_inputs_suit_right_operators(tmp_path: Path, name: str) -> None:
+def test_invented_inputs_suit_right_operators(place: Path, name: str) -> None:
     """Indices are in range, bounds in order, scales positive, lengths those of the rows."""
     inputs, body, infer = RIGHT[name]
     checks = "if (rank != 2) return ge::GRAPH_FAILED;"
-    root = project(tmp_path, name, inputs, body, infer=infer, checks=checks)
+    root = project(place, name, inputs, body, infer=infer, checks=checks)
     found = check(root, status=0)
     assert kinds(found) == set() == kinds(found, "warning"), found["findings"]
     assert found["cases"] > 10
@@ -436,11 +433,11 @@ def test_invented_inputs_suit_right_operators(tmp_path: Path, name: str) -> None
     "refuses", ["cols % 2 != 0", "cols % 64 != 0", "rows * cols != 1"], ids=["odd", "64", "more"]
 )
 def test_operator_that_refuses_most_shapes(
-    tmp_path: Path, refuses: str, monkeypatch: pytest.MonkeyPatch
+    place: Path, refuses: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Rows of two halves, rows of whole vectors, single numbers: what it takes is found."""
     checks = f"if (({refuses}) || other != rows * cols) return ge::GRAPH_FAILED;"
-    root = project(tmp_path, "PlantedAdd", {"x": "FLOAT", "w": "FLOAT"}, PLANTED, checks=checks)
+    root = project(place, "PlantedAdd", {"x": "FLOAT", "w": "FLOAT"}, PLANTED, checks=checks)
     monkeypatch.delenv("PLANT", raising=False)
     found = check(root, status=0)
     taken = found["cases"]
@@ -490,17 +487,16 @@ WARNED: dict[str, tuple[dict[str, str], str, str, str]] = {
 
 
 @pytest.mark.parametrize("name", WARNED)
-def test_what_rests_on_invented_inputs_is_a_warning(tmp_path: Path, name: str) -> None:
+def test_what_rests_on_invented_inputs_is_a_warning(place: Path, name: str) -> None:
     """It says which inputs those are, and does not fail the check; in SARIF it is a warning too."""
     inputs, body, infer, why = WARNED[name]
-    root = project(tmp_path, name, inputs, body, infer=infer, rank=2)
+    root = project(place, name, inputs, body, infer=infer, rank=2)
     found = check(root, status=0)
     assert kinds(found) == set() and found["errors"] == 0, found["findings"]
     warned = [item for item in found["findings"] if item["severity"] == "warning"]
     assert found["warnings"] == len(warned) > 0
     assert any(why in item["invented"] for item in warned), warned
-    words = [sys.executable, "-m", "aclgrad", "check", str(root)]
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    done = commands.run("check", root)
     assert "warning[" in done.stdout and f"on invented inputs: {why}" in done.stdout
     # A core that reads what another writes finds it written or not: the number may differ.
     assert re.search(r"\n0 errors, [1-9]\d* warning", done.stdout), done.stdout
@@ -508,21 +504,21 @@ def test_what_rests_on_invented_inputs_is_a_warning(tmp_path: Path, name: str) -
     assert "warning" in {item["level"] for item in sarif["runs"][0]["results"]}
 
 
-def test_a_shape_of_the_command_line(tmp_path: Path) -> None:
+def test_a_shape_of_the_command_line(place: Path) -> None:
     """Its values are invented all the same."""
     inputs, body, infer, why = WARNED["Descending"]
-    root = project(tmp_path, "Descending", inputs, body, infer=infer, rank=2)
+    root = project(place, "Descending", inputs, body, infer=infer, rank=2)
     found = check(root, "--shape", "3x7", status=0)
     assert kinds(found, "warning") == {"assert"}
     assert why in found["findings"][0]["invented"]
 
 
 def test_what_any_inputs_would_show_is_an_error(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also where some of them are invented: a tail that a gather drops, a copy without a wait."""
     root = project(
-        tmp_path, "Gathered", {"x": "FLOAT", "index": "INT32"}, GATHER, infer=GATHERED, rank=2
+        place, "Gathered", {"x": "FLOAT", "index": "INT32"}, GATHER, infer=GATHERED, rank=2
     )
     monkeypatch.setenv("PLANT", "1")
     assert kinds(check(root, status=1)) == {"output-unwritten"}
@@ -545,10 +541,10 @@ ATOMIC_SUM = """
 """
 
 
-def test_chaos_varies_the_order_of_cores(tmp_path: Path) -> None:
+def test_chaos_varies_the_order_of_cores(place: Path) -> None:
     """Bits that depend on it are found without a golden, and are a hint."""
     too_many = "if (x.GetShapeSize() >= 2048) return ge::GRAPH_FAILED;"
-    root = project(tmp_path, "AtomicSum", {"x": "FLOAT"}, ATOMIC_SUM, checks=too_many)
+    root = project(place, "AtomicSum", {"x": "FLOAT"}, ATOMIC_SUM, checks=too_many)
     assert kinds(check(root, "--fast", status=0)) == set()
     found = check(root, "--fast", "--chaos", "1-4", status=0)
     assert kinds(found) == set()
@@ -557,12 +553,10 @@ def test_chaos_varies_the_order_of_cores(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("queue", "turned"), [("in", "VECOUT"), ("out", "VECIN")])
-def test_a_queue_of_the_other_direction_is_the_cause(
-    tmp_path: Path, queue: str, turned: str
-) -> None:
+def test_a_queue_of_the_other_direction_is_the_cause(place: Path, queue: str, turned: str) -> None:
     """A race that its EnQue and DeQue do not order shows the queue, and what it has to be."""
     body = "if (core == 0) lane.Move(Of<float>(x, 8), 0, Of<float>(y, 8), 0, 8, 1.0f, 0.0f);"
-    root = project(tmp_path, "Turned", {"x": "FLOAT"}, body, infer="y = gert::Shape({8});")
+    root = project(place, "Turned", {"x": "FLOAT"}, body, infer="y = gert::Shape({8});")
     kernel = root / "op_kernel" / "turned.cpp"
     right = "VECIN" if turned == "VECOUT" else "VECOUT"
     text = kernel.read_text()
@@ -593,10 +587,11 @@ def test_a_queue_of_the_other_direction_is_the_cause(
     ids=["core offset", "tile beyond UB"],
 )
 def test_fast_standard_grid_has_several_tiles(
-    tmp_path: Path, path: str, old: str, new: str, kind: str
+    place: Path, path: str, old: str, new: str, kind: str
 ) -> None:
     """Of a project with a golden too: what goes wrong only there is found."""
-    root = tmp_path / "twice_grad"
+    root = place / "twice_grad"
+    shutil.rmtree(root, ignore_errors=True)
     scaffold.new("twice_grad", root, scaffold.Like.blank, scaffold.Shape.operator, editor=False)
     file = root / path
     text = file.read_text()
@@ -634,32 +629,32 @@ def with_more(folder: Path, when: str) -> Path:
     return root
 
 
-def test_output_that_an_attribute_leaves_out(tmp_path: Path) -> None:
+def test_output_that_an_attribute_leaves_out(place: Path) -> None:
     """It is a warning that names the attribute."""
-    found = check(with_more(tmp_path, "t.plant"), "--fast", status=0)
+    found = check(with_more(place, "t.plant"), "--fast", status=0)
     assert kinds(found, "warning") == {"output-unwritten"}
     assert found["findings"][0]["invented"] == "attribute give_more was False"
 
 
-def test_output_that_no_attribute_asks_for(tmp_path: Path) -> None:
+def test_output_that_no_attribute_asks_for(place: Path) -> None:
     """It is an error, and so is a part that is left out whatever the attribute says."""
-    never = check(with_more(tmp_path / "never", "false"), "--fast", status=1)
+    never = check(with_more(place, "false"), "--fast", status=1)
     assert kinds(never) == {"output-unwritten"}
-    part = check(with_more(tmp_path / "part", "t.plant || row > 0"), "--fast", status=1)
+    part = check(with_more(place, "t.plant || row > 0"), "--fast", status=1)
     assert kinds(part) == {"output-unwritten"}
 
 
-def test_tiling_that_means_to_refuse(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tiling_that_means_to_refuse(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A block dim of 0 for what it does not take is an error, and other inputs are tried."""
     checks = "if (other != cols) { context->SetBlockDim(0); return ge::GRAPH_SUCCESS; }"
     inputs = {"x": "FLOAT", "gamma": "FLOAT"}
     body = PLANTED.replace("w, t.other", "gamma, t.other")
-    root = project(tmp_path, "PlantedAdd", inputs, body, checks=checks)
+    root = project(place, "PlantedAdd", inputs, body, checks=checks)
     monkeypatch.setenv("PLANT", str(PLANTS["every tail"]))
     assert kinds(check(root, "--fast", status=1)) >= {"tiling-block-dim", "output-unwritten"}
 
 
-def test_statistics_of_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_statistics_of_groups(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A mean for each group of channels is among the shapes that are tried."""
     monkeypatch.delenv("PLANT", raising=False)
     checks = """
@@ -667,34 +662,34 @@ def test_statistics_of_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
   if (shape(1).GetDim(0) != x.GetDim(0) || shape(1).GetDim(1) != 2) return ge::GRAPH_FAILED;
 """
     body = each_row("", "lane.Move(gx, from, gy, from, count, 1.0f, 0.0f);")
-    root = project(tmp_path, "Grouped", {"x": "FLOAT", "mean": "FLOAT"}, body, checks=checks)
+    root = project(place, "Grouped", {"x": "FLOAT", "mean": "FLOAT"}, body, checks=checks)
     found = check(root, "--fast", status=0)
     assert found["cases"] > 3 and kinds(found) == set()
 
 
-def test_floats_are_no_positions(tmp_path: Path) -> None:
+def test_floats_are_no_positions(place: Path) -> None:
     """A label of floats has the shape of what it labels, not four rows."""
     inputs, body, infer, _ = WARNED["Alike"]
     inputs = {"x": "FLOAT", "label": "FLOAT"}
-    root = project(tmp_path, "Alike", inputs, body.replace("(w,", "(label,"), infer=infer, rank=2)
+    root = project(place, "Alike", inputs, body.replace("(w,", "(label,"), infer=infer, rank=2)
     found = check(root, "--fast", status=0)
     assert kinds(found) == set() == kinds(found, "warning"), found["findings"]
 
 
-def test_operand_that_chooses_what_is_computed(tmp_path: Path) -> None:
+def test_operand_that_chooses_what_is_computed(place: Path) -> None:
     """A kernel that takes some exponents only, which its callers see to."""
     body = each_row(
         "const float power = Of<float>(w, 1).GetValue(0);",
         "if (power == 2.0f) lane.Move(gx, from, gy, from, count, 1.0f, 0.0f);",
     )
-    root = project(tmp_path, "Powered", {"x": "FLOAT", "w": "FLOAT"}, body)
+    root = project(place, "Powered", {"x": "FLOAT", "w": "FLOAT"}, body)
     found = check(root, "--fast", status=0)
     assert kinds(found, "warning") == {"output-unwritten"}
     assert found["findings"][0]["invented"] == "values of w"
 
 
 @pytest.mark.parametrize(("name", "status"), [("ApplyPair", 0), ("CopiedPair", 1)])
-def test_write_into_an_input(tmp_path: Path, name: str, status: int) -> None:
+def test_write_into_an_input(place: Path, name: str, status: int) -> None:
     """It is no error of an operator whose type says that it updates variables."""
     body = each_row(
         "const auto ga = Of<float>(accum, t.other);",
@@ -702,6 +697,6 @@ def test_write_into_an_input(tmp_path: Path, name: str, status: int) -> None:
         " lane.Move(gx, from, ga, from, count, 1.0f, 0.0f);",
     )
     checks = "if (other != rows * cols) return ge::GRAPH_FAILED;"
-    root = project(tmp_path, name, {"x": "FLOAT", "accum": "FLOAT"}, body, checks=checks)
+    root = project(place, name, {"x": "FLOAT", "accum": "FLOAT"}, body, checks=checks)
     found = check(root, "--fast", status=status)
     assert kinds(found, "error" if status else "warning") == {"gm-write-to-input"}

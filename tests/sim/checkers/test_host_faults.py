@@ -6,19 +6,20 @@ in op_host, never a case that was refused.
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
+import shutil
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import commands
 from aclgrad.checks import own_host_code
 from aclgrad.ops import all_specs
 
 pytestmark = pytest.mark.plants_faults
 
+Project = Callable[..., Path]
 TILING = "op_host/scale_rows_tiling.cpp"
 DEFINITION = "op_host/scale_rows_def.cpp"
 KERNEL = "op_kernel/scale_rows.cpp"
@@ -35,14 +36,7 @@ WORKSPACE = """\
 
 def command(*words: object, cwd: Path, status: int = 1) -> str:
     """What a command prints."""
-    done = subprocess.run(
-        [sys.executable, "-m", "aclgrad", *map(str, words)],
-        cwd=cwd,
-        env={**os.environ, "COLUMNS": "200"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = commands.run(*words, cwd=cwd, environment={"COLUMNS": "200"})
     assert done.returncode == status, done.stdout + done.stderr
     return done.stdout + ("" if "json" in words else done.stderr)
 
@@ -66,17 +60,28 @@ def fresh(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     }
 
 
-def project(fresh: dict[str, str], folder: Path, *edits: tuple[str, str, str]) -> Path:
-    """A project with edits: file, old, new."""
-    files = dict(fresh)
-    for name, old, new in edits:
-        assert old in files[name], (name, old)
-        files[name] = files[name].replace(old, new, 1)
+def written(files: Mapping[str, str], folder: Path) -> Path:
+    """A project of these files and no others."""
     made = folder / "scale_rows"
+    shutil.rmtree(made, ignore_errors=True)
     for name, text in files.items():
         (made / name).parent.mkdir(parents=True, exist_ok=True)
         (made / name).write_text(text)
     return made
+
+
+@pytest.fixture
+def project(fresh: dict[str, str], place: Path) -> Project:
+    """Makes a project with edits: file, old, new."""
+
+    def make(*edits: tuple[str, str, str]) -> Path:
+        files = dict(fresh)
+        for name, old, new in edits:
+            assert old in files[name], (name, old)
+            files[name] = files[name].replace(old, new, 1)
+        return written(files, place)
+
+    return make
 
 
 def line_of(folder: Path, file: str, text: str) -> str:
@@ -148,10 +153,10 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_fault_of_tiling(fresh: dict[str, str], tmp_path: Path, name: str) -> None:
+def test_fault_of_tiling(project: Project, tmp_path: Path, name: str) -> None:
     """`check` names it at its line, `test` fails and refuses nothing."""
     edits, kind, file, at, text = FAULTS[name]
-    made = project(fresh, tmp_path, *edits)
+    made = project(*edits)
     words = (made, "--shape", "7x33", "--dtype", "fp32", "--format", "json")
     said = command("check", *words, cwd=tmp_path)
     found = findings(said)
@@ -192,12 +197,10 @@ UNSET = {
 
 @pytest.mark.parametrize("golden", [True, False])
 @pytest.mark.parametrize("name", UNSET)
-def test_field_that_is_not_set(
-    fresh: dict[str, str], tmp_path: Path, name: str, golden: bool
-) -> None:
+def test_field_that_is_not_set(project: Project, tmp_path: Path, name: str, golden: bool) -> None:
     """A kernel that depends on it is named at the field; padding and what plays no part are not."""
     edits, text = UNSET[name]
-    made = project(fresh, tmp_path, *edits)
+    made = project(*edits)
     if not golden:
         (made / GOLDEN).unlink()
     words = (made, "--shape", "7x33", "--dtype", "fp32", "--format", "json")
@@ -224,10 +227,10 @@ def test_field_that_only_some_data_need(tmp_path: Path) -> None:
     assert found and "does not set slope" in found[0]["detail"], said
 
 
-def test_an_attribute_with_a_default(fresh: dict[str, str], tmp_path: Path) -> None:
+def test_an_attribute_with_a_default(project: Project, tmp_path: Path) -> None:
     """Operators of several versions ask for attributes that only the later ones have."""
     asks = "  data->total = context->GetAttrs()->GetInt(7) == nullptr ? total : 0;"
-    made = project(fresh, tmp_path, (TILING, "  data->total = total;", asks))
+    made = project((TILING, "  data->total = total;", asks))
     command("check", made, "--shape", "7x33", "--dtype", "fp32", cwd=tmp_path, status=0)
 
 
@@ -242,13 +245,11 @@ WORKSPACES = {
 
 
 @pytest.mark.parametrize("name", WORKSPACES)
-def test_workspace_of_the_user(fresh: dict[str, str], tmp_path: Path, name: str) -> None:
+def test_workspace_of_the_user(project: Project, tmp_path: Path, name: str) -> None:
     """GetUserWorkspace begins behind what the framework reserves, and ends with the workspace."""
     asked, at, text = WORKSPACES[name]
     body = WORKSPACE.replace("AT", at)
     made = project(
-        fresh,
-        tmp_path,
         (TILING, "workspace[0] = 0", f"workspace[0] = {asked}"),
         (KERNEL, "  GET_TILING_DATA_WITH_STRUCT", f"{body}  GET_TILING_DATA_WITH_STRUCT"),
     )
@@ -287,10 +288,10 @@ DEFINITIONS = {
 
 @pytest.mark.parametrize("name", DEFINITIONS)
 @pytest.mark.parametrize("verb", ["test", "package"])
-def test_fault_of_a_definition(fresh: dict[str, str], tmp_path: Path, name: str, verb: str) -> None:
+def test_fault_of_a_definition(project: Project, tmp_path: Path, name: str, verb: str) -> None:
     """Nothing is built; the line of op_host is named, and the simulator is not blamed."""
     edits, (text, at) = DEFINITIONS[name]
-    made = project(fresh, tmp_path, *edits)
+    made = project(*edits)
     said = command(verb, made, cwd=tmp_path)
     file = TILING if "contex" in at or "min" in at else DEFINITION
     assert text in said
@@ -306,30 +307,30 @@ OTHER_SOC = """\
 """
 
 
-def test_dtypes_of_another_soc(fresh: dict[str, str], tmp_path: Path) -> None:
+def test_dtypes_of_another_soc(fresh: dict[str, str], project: Project, tmp_path: Path) -> None:
     """The lists of a SoC that is not built for are compared too; both ends are named."""
     adds = next(line for line in fresh[DEFINITION].splitlines(keepends=True) if "AddConfig" in line)
-    made = project(fresh, tmp_path, (DEFINITION, adds, adds + OTHER_SOC))
+    made = project((DEFINITION, adds, adds + OTHER_SOC))
     said = command("check", made, cwd=tmp_path)
     assert "ScaleRows for kirinx90: output y has 1 dtype in its DataType list" in said
     assert f"input x has 2 dtypes ({made / line_of(made, DEFINITION, 'kirin.Input')})" in said
     assert f"at {made / line_of(made, DEFINITION, 'kirin.Output')}" in said
 
 
-def test_kernel_under_another_name(fresh: dict[str, str], tmp_path: Path) -> None:
+def test_kernel_under_another_name(fresh: dict[str, str], place: Path, tmp_path: Path) -> None:
     """CANN's build looks for the snake case of the type."""
     files = dict(fresh)
     files["op_kernel/rows.cpp"] = files.pop(KERNEL)
     files[DEFINITION] = files[DEFINITION].replace(
         '.ExtendCfgInfo("opFile.value", "scale_rows")', ""
     )
-    made = project(files, tmp_path)
+    made = written(files, place)
     assert "CANN's build looks for scale_rows.cpp" in command("build", made, cwd=tmp_path)
 
 
-def test_package_of_nonsense_is_refused(fresh: dict[str, str], tmp_path: Path) -> None:
+def test_package_of_nonsense_is_refused(project: Project, tmp_path: Path) -> None:
     """What `test` fails on is not packed."""
-    made = project(fresh, tmp_path, (TILING, BLOCKS, "0"))
+    made = project((TILING, BLOCKS, "0"))
     said = command("package", made, "--output", tmp_path / "dist", cwd=tmp_path)
     assert "tiling-block-dim" in said
     assert not [*(tmp_path / "dist").glob("*.run")]
@@ -338,9 +339,9 @@ def test_package_of_nonsense_is_refused(fresh: dict[str, str], tmp_path: Path) -
 REFUSE = "  if (total % 64 != 0) return ge::GRAPH_FAILED;\n  data->total = total;"
 
 
-def test_refused_cases_are_listed(fresh: dict[str, str], tmp_path: Path) -> None:
+def test_refused_cases_are_listed(project: Project, tmp_path: Path) -> None:
     """A tiling that refuses most of the standard grid proves little: the run fails, unless told."""
-    made = project(fresh, tmp_path, (TILING, "  data->total = total;", REFUSE))
+    made = project((TILING, "  data->total = total;", REFUSE))
     words = ("test", made, "--dtype", "fp32", "--format", "json,junit", "--out", tmp_path / "out")
     said = command(*words, cwd=tmp_path)
     assert "cases were refused and" in said
@@ -374,10 +375,10 @@ SANITIZED = {
 
 
 @pytest.mark.parametrize("name", SANITIZED)
-def test_sanitized_host(fresh: dict[str, str], tmp_path: Path, name: str) -> None:
+def test_sanitized_host(project: Project, tmp_path: Path, name: str) -> None:
     """`check --sanitize-host` names the line; without it nothing is seen."""
     code, kind, text = SANITIZED[name]
-    made = project(fresh, tmp_path, (TILING, "  data->total = total;", code))
+    made = project((TILING, "  data->total = total;", code))
     words = ("check", made, "--shape", "2x3x4x5", "--dtype", "fp32", "--no-hints")
     said = command(*words, "--sanitize-host", "--format", "json", cwd=tmp_path)
     found = findings(said)
@@ -387,9 +388,9 @@ def test_sanitized_host(fresh: dict[str, str], tmp_path: Path, name: str) -> Non
     assert f"{TILING}:{found[0]['at']['line']}" == line_of(made, TILING, at)
 
 
-def test_sanitized_host_of_a_right_project(fresh: dict[str, str], tmp_path: Path) -> None:
+def test_sanitized_host_of_a_right_project(project: Project, tmp_path: Path) -> None:
     """A new project is clean, also for tensors of more than 2^31 elements."""
-    made = project(fresh, tmp_path)
+    made = project()
     command("check", made, "--shape", "7x33", "--sanitize-host", cwd=tmp_path, status=0)
 
 
@@ -401,7 +402,7 @@ def test_sanitized_host_of_our_operators() -> None:
         assert [finding for run in runs for finding in run.findings] == []
 
 
-def test_tiling_reads_values(fresh: dict[str, str], tmp_path: Path) -> None:
+def test_tiling_reads_values(project: Project, tmp_path: Path) -> None:
     """An input of TilingInputsDataDependency reaches tiling with its values."""
     read = (
         "  const float* values = context->GetInputTensor(0)->GetData<float>();\n"
@@ -409,8 +410,6 @@ def test_tiling_reads_values(fresh: dict[str, str], tmp_path: Path) -> None:
         "  data->total = total;"
     )
     made = project(
-        fresh,
-        tmp_path,
         (TILING, "  data->total = total;", read),
         (TILING, "Tiling(ScaleRowsTiling)", f"Tiling(ScaleRowsTiling){READS}"),
     )

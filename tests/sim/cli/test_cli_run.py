@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +12,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+import commands
 from aclgrad.ops import find
 from aclgrad.runtime import Device
 from aclgrad.spec.soc import family_of
@@ -22,13 +21,7 @@ pytestmark = pytest.mark.usefixtures("toolkit")
 
 
 def aclgrad(*words: object, status: int = 0, **environment: Any) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "aclgrad", *map(str, words)],
-        capture_output=True,
-        text=True,
-        timeout=600,
-        env={**os.environ, **environment},
-    )
+    done = commands.run(*words, environment=environment)
     assert done.returncode == status, done.stdout + done.stderr
     assert "Traceback" not in done.stderr
     return done.stdout if status == 0 else done.stdout + done.stderr

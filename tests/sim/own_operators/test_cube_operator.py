@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import csv
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ import pytest
 from aclgrad.errors import AclnnError
 from aclgrad.running import operator_call
 from chrome_trace import problems
-from test_own_operator import aclgrad
+from test_own_operator import aclgrad, copied
 
 pytestmark = pytest.mark.usefixtures("no_packages")
 
@@ -27,12 +26,6 @@ LANES = {"SCALAR", "MTE1", "MTE2", "MTE3", "CUBE", "FIXP"}
 SHAPES = ("400x500:fp16", "300x500:fp16")  # 35 tiles for 24 cores
 WRONG = "wrong: every element"
 PIPES = ("cube", "scalar", "mte1", "mte2", "mte3", "fixpipe")
-
-
-@pytest.fixture
-def linear(tmp_path: Path) -> Path:
-    """A copy of the operator that a test may change."""
-    return Path(shutil.copytree(LINEAR, tmp_path / "linear"))
 
 
 def replaced(file: Path, old: str, new: str) -> None:
@@ -77,15 +70,17 @@ def test_its_cases_are_green(tmp_path: Path) -> None:
     ids=["short-k", "first-always", "no-enqueue", "no-barrier"],
 )
 @pytest.mark.plants_faults
-def test_planted_faults_are_found(linear: Path, old: str, new: str, said: str) -> None:
+def test_planted_faults_are_found(place: Path, old: str, new: str, said: str) -> None:
+    linear = copied(LINEAR, place)
     replaced(linear / "op_kernel" / "linear.cpp", old, new)
     text = aclgrad("test", "-k", "100x130x70", cwd=linear, status=1)
     assert said in text, text
 
 
 @pytest.mark.plants_faults
-def test_without_its_kernel_type(linear: Path) -> None:
+def test_without_its_kernel_type(tmp_path: Path) -> None:
     """The kernel is one of vector cores then, which have no matrix unit."""
+    linear = copied(LINEAR, tmp_path)
     replaced(
         linear / "op_kernel" / "linear.cpp",
         "  KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIC_ONLY);\n",

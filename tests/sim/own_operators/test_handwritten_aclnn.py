@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import aclgrad
+import commands
 from aclgrad.building import operator_build
 from aclgrad.errors import AclnnError
 from aclgrad.reading import handwritten_functions
@@ -70,8 +71,7 @@ def arrays() -> tuple[np.ndarray, np.ndarray]:
 
 
 def tool(*words: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "aclgrad", *map(str, words)]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+    return commands.run(*words)
 
 
 def test_what_its_arguments_are() -> None:

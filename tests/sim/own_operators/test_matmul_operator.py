@@ -6,7 +6,6 @@ in op_kernel, written as developers write it.
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ import numpy as np
 import pytest
 
 from aclgrad.running import operator_call
-from test_own_operator import aclgrad
+from test_own_operator import aclgrad, copied
 
 pytestmark = pytest.mark.usefixtures("no_packages")
 
@@ -24,9 +23,9 @@ SHAPES = ("400x640:fp16", "640x333:fp16", "333:fp32")
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Path:
+def project(place: Path) -> Path:
     """A copy of the operator that a test may change."""
-    return Path(shutil.copytree(PROJECT, tmp_path / "matmul_bias"))
+    return copied(PROJECT, place)
 
 
 def replaced(file: Path, old: str, new: str) -> None:

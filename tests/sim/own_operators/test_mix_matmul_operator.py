@@ -5,7 +5,6 @@ kernel that takes tiles of C into UB and applies LeakyReLU, written as developer
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ import pytest
 
 from aclgrad.running import operator_call
 from test_matmul_operator import first_json, replaced
-from test_own_operator import aclgrad
+from test_own_operator import aclgrad, copied
 
 pytestmark = pytest.mark.usefixtures("no_packages")
 
@@ -24,9 +23,9 @@ KERNEL = "op_kernel/matmul_leaky_relu.cpp"
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Path:
+def project(place: Path) -> Path:
     """A copy of the operator that a test may change."""
-    return Path(shutil.copytree(PROJECT, tmp_path / "matmul_leaky_relu"))
+    return copied(PROJECT, place)
 
 
 @pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16])

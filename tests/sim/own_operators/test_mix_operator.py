@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import csv
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ import pytest
 from aclgrad.errors import AclnnError
 from aclgrad.running import operator_call
 from chrome_trace import problems
-from test_own_operator import aclgrad
+from test_own_operator import aclgrad, copied
 
 pytestmark = pytest.mark.usefixtures("no_packages")
 
@@ -30,8 +29,8 @@ TYPE = "KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_AIC_1_2);"
 
 @pytest.fixture
 def layer(tmp_path: Path) -> Path:
-    """A copy of the operator that a test may change."""
-    return Path(shutil.copytree(LAYER, tmp_path / "linear_gelu"))
+    """A copy of the operator that a test may change, and call in this process."""
+    return copied(LAYER, tmp_path)
 
 
 def replaced(file: Path, old: str, new: str) -> None:
@@ -110,7 +109,8 @@ def test_types_of_keys(layer: Path) -> None:
     ids=["no-set", "no-wait", "other-pipe", "no-answer", "no-exp", "short", "system-part"],
 )
 @pytest.mark.plants_faults
-def test_planted_faults_are_found(layer: Path, file: str, old: str, new: str, said: str) -> None:
+def test_planted_faults_are_found(place: Path, file: str, old: str, new: str, said: str) -> None:
+    layer = copied(LAYER, place)
     replaced(layer / file, old, new)
     text = aclgrad("test", "-k", "400x333x40", cwd=layer, status=1 if said else 0)
     assert said in text, text

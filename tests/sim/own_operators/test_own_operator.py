@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+
+import commands
 
 pytestmark = pytest.mark.journey
 
@@ -23,15 +23,16 @@ SQUARE = Path(__file__).parents[1] / "projects" / "math" / "square"
 
 def aclgrad(*words: object, cwd: Path, status: int = 0) -> str:
     """Output of a command of aclgrad."""
-    done = subprocess.run(
-        [sys.executable, "-m", "aclgrad", *map(str, words)],
-        capture_output=True,
-        text=True,
-        cwd=cwd,
-        timeout=800,
-    )
+    done = commands.run(*words, cwd=cwd)
     assert done.returncode == status, done.stdout + done.stderr
     return done.stdout if status == 0 else done.stdout + done.stderr
+
+
+def copied(project: Path, place: Path) -> Path:
+    """A copy of a project that a test may change, where another test had its own."""
+    copy = place / project.name
+    shutil.rmtree(copy, ignore_errors=True)
+    return Path(shutil.copytree(project, copy))
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ Every test in projects passes for googletest; what matters is what is said of it
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -16,6 +15,7 @@ from typing import Any
 
 import pytest
 
+import commands
 from aclgrad.building.operator_build import Builder
 from aclgrad.reading.sources import SourcesError
 from aclgrad.runtime import Device
@@ -53,13 +53,8 @@ def ut(
     cache: Path, *words: str | Path, environment: dict[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
     """Call the command."""
-    return subprocess.run(
-        [sys.executable, "-m", "aclgrad", "ut", *map(str, words)],
-        capture_output=True,
-        text=True,
-        timeout=600,
-        env={**os.environ, "ACLGRAD_CACHE": str(cache), **(environment or {})},
-        check=False,
+    return commands.run(
+        "ut", *words, environment={"ACLGRAD_CACHE": str(cache), **(environment or {})}
     )
 
 

@@ -6,12 +6,12 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import commands
 from aclgrad.building import operator_build
 from aclgrad.reading import layout
 from aclgrad.reading.launch_lists import read
@@ -30,8 +30,7 @@ SOC = "Ascend910B2"
 
 
 def tool(*words: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "aclgrad", *map(str, words)]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+    return commands.run(*words)
 
 
 @pytest.mark.parametrize(
