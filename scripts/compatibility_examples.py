@@ -16,8 +16,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from example_folders import ExampleRun, read_example, run_example
+
 from aclgrad.common import files
-from aclgrad.projects.example_folders import ExampleRun, read_example, run_example
 from aclgrad.reading.sources import SourcesError
 
 BASE = "examples/01_simd_cpp_api"

@@ -13,15 +13,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from aclgrad.projects.example_folders import ExampleRun, read_example, run_example
+import commands
 from aclgrad.reading.sources import SourcesError
 from aclgrad.running import kernel_file
 from aclgrad.runtime import Device
 from aclgrad.spec.soc import family_of
 
+ROOT = Path(__file__).resolve().parents[3]
+sys.path.append(str(ROOT / "scripts"))
+
+from example_folders import ExampleRun, read_example, run_example  # noqa: E402
+
 LIBRARY = Path(__file__).parents[1] / "projects"
 EXAMPLE = LIBRARY / "asc_example"
-MATMUL = Path(__file__).resolve().parents[3] / "examples/asc_kernel/matmul.asc"
+MATMUL = ROOT / "examples/asc_kernel/matmul.asc"
 SOC = "Ascend910B2"
 TOOL = [sys.executable, "-m", "aclgrad"]
 
@@ -134,13 +139,7 @@ def kernel(sources: Path) -> Path:
 
 def tool(*words: object, **environment: str) -> subprocess.CompletedProcess[str]:
     """The command line, as a user types it."""
-    return subprocess.run(
-        [*TOOL, *map(str, words)],
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return commands.run(*words, environment=environment)
 
 
 def ascc(*words: object) -> subprocess.CompletedProcess[str]:
