@@ -37,7 +37,7 @@
 
 // Whether this is the address of live device memory.
 extern "C" ACLSIM_API int32_t aclsimIsDeviceMemory(const void* pointer);
-// Of the pointers of this thread's next launch, those from here on are named by structs among its arguments.
+// Structs among the arguments of this thread's next launch name its pointers from here on.
 extern "C" ACLSIM_API void aclsimNextInside(size_t first);
 
 namespace aclsim {
@@ -102,7 +102,7 @@ class BoundKernel {
     aclsimNextInside(sizeof...(Args));
     return pointers;
   }
-  // Where the words of an argument begin.
+  // Returns where the words of an argument begin.
   static constexpr size_t FirstWord(size_t argument) {
     const std::array<size_t, sizeof...(Args)> words{kWords<Args>...};
     size_t first = sizeof...(Args);

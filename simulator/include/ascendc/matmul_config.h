@@ -343,7 +343,7 @@ struct MatmulCallBackFunc {
 };
 
 namespace detail::mm {
-// Which tiles of C a policy leaves out: those below or above the diagonal.
+// A policy leaves out the tiles of C below or above the diagonal.
 enum class Triangle { kNone, kUpper, kLower };
 }  // namespace detail::mm
 

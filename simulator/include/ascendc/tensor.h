@@ -69,7 +69,7 @@ struct ShapeInfo {
   DataFormat dataFormat = DataFormat::ND;
 };
 
-// Where a local tensor lies and what it covers. Kernels copy it from one tensor to another; those that are older than the constructor with
+// Place and extent of a local tensor. Kernels copy it from one tensor to another; those that are older than the constructor with
 // an address call InitBuffer, and then assign logicPos.
 struct TBuffAddr {
   struct Position {

@@ -89,7 +89,7 @@ struct fp16_t {
   }
 };
 
-// Of other types one operand decides: the result is a float, or what that type has.
+// One operand of another type decides: the result is a float, or what that type has.
 #define ACLSIM_OF_TWO_(op)                                                         \
   template <typename T, std::enable_if_t<std::is_same<T, fp16_t>::value, int> = 0> \
   fp16_t operator op(const T& a, const T& b) {                                     \

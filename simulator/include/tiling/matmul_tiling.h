@@ -200,7 +200,7 @@ class MatmulApiTilingBase {
  protected:
   // Sets the cores and each one's part, for a product of `shape` elements.
   virtual bool SplitCores(const Extents& shape);
-  // Of SetFixSplit, or -1.
+  // The one of SetFixSplit, or -1.
   int32_t BaseN() const { return fixed_.n; }
   bool Refuse(const char* format, ...) const __attribute__((format(printf, 2, 3)));
 

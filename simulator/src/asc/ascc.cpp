@@ -823,7 +823,7 @@ class Driver {
 
   // Prints what CANN's op compiler would refuse in a preprocessed source.
   aclsim::KernelSource Checked(const std::string& text) const {
-    // Of an operator's kernel nothing is compiled here that could tell.
+    // An operator's kernel is not compiled here, so that nothing could tell.
     const std::string headers = command_.frontEnd ? "" : (toolkit_ / "include").string();
     aclsim::KernelSource kernel =
         aclsim::ReadKernelSource(text, soc_.npuArch, command_.entry, headers);

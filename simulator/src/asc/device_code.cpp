@@ -489,7 +489,7 @@ bool IsHarmless(const std::string& file, const std::string& symbol) {
                   "cstddef", "std_abs.h", "bit", "stl_pair.h", "concepts", "version"});
 }
 
-// What the functions of the device API that a kernel reaches are of. Flags, registers and scalar accesses are of either kind of core.
+// The functions of the device API that a kernel reaches are of these units. Flags, registers and scalar accesses are of either kind of core.
 struct Work {
   bool ofCubes = false;
   bool ofVectors = false;

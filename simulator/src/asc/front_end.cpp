@@ -29,7 +29,7 @@ constexpr std::string_view kCallsOfCubes =
     "::AscendC::detail::mm::Regist(";  // and with ASCENDC_CUBE_ONLY
 constexpr std::string_view kStructOfKey = "static_assert(aclsim::kTilingOfKey<";
 
-// Of architectures whose kernels may run on both kinds of cores.
+// Kernels of these architectures may run on both kinds of cores.
 bool HasBothKinds(uint32_t npuArch) { return npuArch == 2201 || npuArch == 3510; }
 
 bool IsDigit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }

@@ -130,8 +130,6 @@ class Rewriter {
         Launch(i);
       } else if (IsWorkspaceMark(i)) {
         TakeWorkspace(i);
-      } else if (Is(i - 1, "inline") && Is(i, "[")) {
-        DropCoreList(i);
       }
     }
     std::stable_sort(edits_.begin(), edits_.end(),
@@ -222,17 +220,6 @@ class Rewriter {
       edits_.push_back({body, body,
                         " ::aclsim::SetSystemWorkspace(reinterpret_cast<unsigned char*>(" +
                             std::string(Text(end - 1)) + "));"});
-    }
-  }
-
-  // __forceinline__[host, aicore]: what a function is compiled for, in the words of the device's compiler.
-  void DropCoreList(size_t open) {
-    size_t close = open + 1;
-    while (Is(close, "host") || Is(close, "aicore") || Is(close, ",")) {
-      ++close;
-    }
-    if (Is(close, "]")) {
-      edits_.push_back({tokens_[open].begin, tokens_[close].end, ""});
     }
   }
 

@@ -260,7 +260,7 @@ void CubeSetPadding(uint64_t bits) try {
 }
 ACLSIM_SKIPS_FAULTS()
 
-// Which windows a load takes.
+// Sets the windows that a load takes.
 static void SetWindows(Core& core, uint64_t stride, uint64_t times, uint64_t mode) {
   CheckIsCube(core);
   CheckRange("repeatTime", times, 0, 255, kFewerBits);

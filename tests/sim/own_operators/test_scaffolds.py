@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -41,11 +42,17 @@ SOCS = {
 }
 
 
+def scaffold(like: Like, place: Path) -> tuple[str, Path]:
+    """What `aclgrad new` says, and the project that it writes: each time the same, in one place."""
+    project = place / like.value
+    shutil.rmtree(project, ignore_errors=True)
+    return aclgrad("new", "my_op", like.value, "--like", like.value, cwd=place), project
+
+
 @pytest.mark.parametrize("like", Like)
-def test_scaffold_is_green_and_its_cases_notice_a_fault(like: Like, tmp_path: Path) -> None:
-    said = aclgrad("new", "my_op", "project", "--like", like.value, cwd=tmp_path)
+def test_scaffold_is_green_and_its_cases_notice_a_fault(like: Like, place: Path) -> None:
+    said, project = scaffold(like, place)
     assert re.search(r"^MyOp computes .+\. Change golden and kernel ", said, re.M)
-    project = tmp_path / "project"
     found = json.loads(aclgrad("test", "--json", cwd=project))
     assert found["passed"] and len(found["cases"]) > 40
     assert any(case["name"].endswith("-2^-20") for case in found["cases"])
@@ -69,9 +76,9 @@ def test_scaffold_is_green_and_its_cases_notice_a_fault(like: Like, tmp_path: Pa
 
 
 @pytest.mark.parametrize(("like", "soc"), [(like, soc) for like in Like for soc in SOCS[like]])
-def test_scaffold_is_green_on_other_socs(like: Like, soc: str, tmp_path: Path) -> None:
-    aclgrad("new", "my_op", "project", "--like", like.value, cwd=tmp_path)
-    found = json.loads(aclgrad("test", "--fast", "--soc", soc, "--json", cwd=tmp_path / "project"))
+def test_scaffold_is_green_on_other_socs(like: Like, soc: str, place: Path) -> None:
+    _, project = scaffold(like, place)
+    found = json.loads(aclgrad("test", "--fast", "--soc", soc, "--json", cwd=project))
     assert found["passed"] and len(found["cases"]) > 20
 
 
