@@ -22,6 +22,7 @@ from aclgrad.common import files
 from aclgrad.reading.sources import SourcesError
 
 BASE = "examples/01_simd_cpp_api"
+UNITS = {"vector": "Vector kernels", "matrix": "Kernels of the matrix unit"}
 # Names that only kernels of the matrix unit have.
 _MATRIX = re.compile(r"__cube__|__mix__\(1|\bMatmul<|\bMatmulImpl<|\bREGIST_MATMUL_OBJ|\bMmad\b")
 
@@ -79,7 +80,9 @@ class Job:
     matrix: bool
 
 
-def jobs(root: Path, architectures: Sequence[str], only: Sequence[str]) -> Iterator[Job]:
+def jobs(
+    root: Path, architectures: Sequence[str], only: Sequence[str], unit: str | None
+) -> Iterator[Job]:
     """All examples whose README says how to build, run and verify them. One that is for none of the
     architectures runs on its own first.
     """
@@ -93,6 +96,8 @@ def jobs(root: Path, architectures: Sequence[str], only: Sequence[str]) -> Itera
             continue
         sources = [path for path in project.parent.rglob("*") if path.suffix in (".asc", ".h")]
         matrix = any(_MATRIX.search(path.read_text("utf-8", "replace")) for path in sources)
+        if unit is not None and matrix != (unit == "matrix"):
+            continue
         own = [arch for arch in architectures if arch in example.architectures]
         for arch in own or example.architectures[:1]:
             for scenario in example.scenarios:
@@ -161,14 +166,14 @@ def page(found: Sequence[tuple[Job, ExampleRun]], revision: str, archs: Sequence
         "",
     ]
     for arch in archs:
-        for unit in ("Vector kernels", "Kernels of the matrix unit"):
+        for unit, title in UNITS.items():
             own = [
                 outcome
                 for job, outcome in found
-                if job.matrix == unit.startswith("Kernels")
+                if job.matrix == (unit == "matrix")
                 and (job.arch == arch or (arch == archs[0] and job.arch not in archs))
             ]
-            lines += table(own, f"{unit}, {arch}", arch) if own else []
+            lines += table(own, f"{title}, {arch}", arch) if own else []
     return "\n".join(lines)
 
 
@@ -178,6 +183,7 @@ def main() -> int:
     parser.add_argument("checkout", type=Path)
     parser.add_argument("--output", type=Path, help="file for the page; it is printed otherwise")
     parser.add_argument("--arch", action="append", help="default: dav-2201 and dav-3510")
+    parser.add_argument("--unit", choices=UNITS, help="the kernels of one unit alone")
     parser.add_argument("--timeout", type=float, default=300, help="seconds for one program")
     parser.add_argument("--only", action="append", default=[], help="part of an example's name")
     parser.add_argument("--jobs", "-j", type=int, default=2)
@@ -195,7 +201,9 @@ def main() -> int:
         )
 
     with concurrent.futures.ThreadPoolExecutor(words.jobs) as pool:
-        for job, outcome in pool.map(run, list(jobs(words.checkout, archs, words.only))):
+        for job, outcome in pool.map(
+            run, list(jobs(words.checkout, archs, words.only, words.unit))
+        ):
             found.append((job, outcome))
             verdict = (
                 "other architecture" if not outcome.applies

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <deque>
+#include <memory>
 #include <numeric>
 #include <utility>
 
@@ -23,9 +24,12 @@ namespace {
 
 constexpr size_t kTraced = 4;  // launches that keep their instructions
 
+// What is asked of a profile may want the host's threads, so that nobody holds `mutex` meanwhile.
+using Shared = std::shared_ptr<const Profile>;
 struct Kept {
+  Mutex<4, "report of profiles"> reporting;  // keeps the files in the order of the launches
   Mutex<9, "profiles"> mutex;
-  std::deque<Profile> profiles;
+  std::deque<Shared> profiles;  // all but the last ones have their summary alone
 };
 PerProcess<Kept> kept;
 std::atomic<int64_t> modelledNanos{0};
@@ -44,21 +48,21 @@ bool Uncounted(const Profile& profile) {
 }
 
 // The profile of a launch that still has its instructions, or null with a reason.
-const Profile* Traced(size_t launch, const std::vector<uint32_t>& cores, std::string* why) {
-  const std::deque<Profile>& profiles = kept->profiles;
-  if (launch >= profiles.size() || profiles[launch].tapes.empty()) {
+Shared Traced(size_t launch, const std::vector<uint32_t>& cores, std::string* why) {
+  const std::lock_guard lock(kept->mutex);
+  const std::deque<Shared>& profiles = kept->profiles;
+  if (launch >= profiles.size() || profiles[launch]->tapes.empty()) {
     *why = Format("launch %zu: %zu were profiled, and the last %zu of them keep a trace", launch,
                   profiles.size(), kTraced);
     return nullptr;
   }
-  const Profile& profile = profiles[launch];
   for (const uint32_t core : cores) {
-    if (core >= profile.tapes.size()) {
-      *why = Format("core %u: the launch has %zu", core, profile.tapes.size());
+    if (core >= profiles[launch]->tapes.size()) {
+      *why = Format("core %u: the launch has %zu", core, profiles[launch]->tapes.size());
       return nullptr;
     }
   }
-  return &profile;
+  return profiles[launch];
 }
 
 // --- for another process -------------------------------------------------------------------------------------------------
@@ -189,19 +193,32 @@ void KeepProfile(const KernelLaunch& launch, const LaunchStats& stats, std::vect
     profile.sensitivity = ",\"sensitivity\":" + SensitivityJson(profile);
   }
   profile.json = SummaryJson(profile);
-  const std::lock_guard lock(kept->mutex);
-  std::deque<Profile>& profiles = kept->profiles;
-  if (const char* folder = std::getenv("ACLGRAD_SIM_PROFILE_REPORT");
-      folder != nullptr && *folder != '\0') {
-    const bool longest = std::all_of(profiles.begin(), profiles.end(),
-                                     [&](const Profile& other) { return other.end < profile.end; });
-    Report(folder, profiles.size(), profile, longest || profiles.size() < kReported);
+  const auto shared = std::make_shared<const Profile>(std::move(profile));
+  const char* const folder = std::getenv("ACLGRAD_SIM_PROFILE_REPORT");
+  const bool reports = folder != nullptr && *folder != '\0';
+  std::unique_lock reporting(kept->reporting, std::defer_lock);
+  if (reports) {
+    reporting.lock();
   }
-  profiles.push_back(std::move(profile));
-  if (profiles.size() > kTraced) {
-    Profile& old = profiles[profiles.size() - 1 - kTraced];
-    old.tapes.clear();
-    old.times = {};
+  bool longest = true;
+  size_t number = 0;
+  {
+    const std::lock_guard lock(kept->mutex);
+    std::deque<Shared>& profiles = kept->profiles;
+    number = profiles.size();
+    longest = std::all_of(profiles.begin(), profiles.end(),
+                          [&](const Shared& other) { return other->end < shared->end; });
+    profiles.push_back(shared);
+    if (number >= kTraced) {
+      Shared& old = profiles[number - kTraced];
+      auto summary = std::make_shared<Profile>();
+      summary->end = old->end;
+      summary->json = old->json;
+      old = std::move(summary);
+    }
+  }
+  if (reports) {
+    Report(folder, number, *shared, longest || number < kReported);
   }
 }
 
@@ -213,16 +230,15 @@ void ClearProfiles() {
 std::string ProfilesJson() {
   const std::lock_guard lock(kept->mutex);
   std::string json = "[";
-  for (const Profile& profile : kept->profiles) {
+  for (const Shared& profile : kept->profiles) {
     json += json.size() > 1 ? "," : "";
-    json += profile.json;
+    json += profile->json;
   }
   return json + "]";
 }
 
 std::string ProfileLinesJson(size_t launch, std::vector<uint32_t> cores, std::string* why) {
-  const std::lock_guard lock(kept->mutex);
-  const Profile* const profile = Traced(launch, cores, why);
+  const Shared profile = Traced(launch, cores, why);
   if (profile == nullptr) {
     return "";
   }
@@ -234,15 +250,13 @@ std::string ProfileLinesJson(size_t launch, std::vector<uint32_t> cores, std::st
 }
 
 std::string ProfileChangesJson(size_t launch, std::string* why) {
-  const std::lock_guard lock(kept->mutex);
-  const Profile* const profile = Traced(launch, {}, why);
+  const Shared profile = Traced(launch, {}, why);
   return profile == nullptr ? "" : ChangesJson(*profile);
 }
 
 bool WriteTrace(size_t launch, const std::vector<uint32_t>& cores, const std::string& path,
                 std::string* why) {
-  const std::lock_guard lock(kept->mutex);
-  const Profile* const profile = Traced(launch, cores, why);
+  const Shared profile = Traced(launch, cores, why);
   if (profile == nullptr) {
     return false;
   }
