@@ -576,7 +576,7 @@ bool MultiCoreMatmulTiling::SplitCores(const Extents& shape) {
                         rows * columns / kOut;
         // Programs without SetTail count on parts of one size, and those that set baseN often on one column of tiles: such
         // parts are chosen where they cost little.
-        constexpr double kUneven = 1.5, kColumns = 1.25;
+        constexpr double kUneven = 1.3, kColumns = 1.25;
         if (m.extent % partM != 0 || n.extent % partN != 0 || k.extent % partK != 0) {
           cycles *= kUneven;
         }
