@@ -24,7 +24,7 @@ namespace {
 
 constexpr size_t kTraced = 4;  // launches that keep their instructions
 
-// What is asked of a profile may want the host's threads, so that nobody holds `mutex` meanwhile.
+// Answers about a profile may want the host's threads, so that nobody holds `mutex` meanwhile.
 using Shared = std::shared_ptr<const Profile>;
 struct Kept {
   Mutex<4, "report of profiles"> reporting;  // keeps the files in the order of the launches
