@@ -153,6 +153,7 @@ def main() -> None:
     try:
         app()
     except SystemExit as ended:
-        if isinstance(ended.__context__, BrokenPipeError):  # of help; click would say 1
+        # The help had no reader, for which click says 1.
+        if isinstance(ended.__context__, BrokenPipeError):
             sys.exit(0)
         raise

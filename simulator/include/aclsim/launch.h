@@ -35,7 +35,7 @@
 #endif
 #endif
 
-// Whether this is the address of live device memory.
+// Returns 1 if this is the address of live device memory.
 extern "C" ACLSIM_API int32_t aclsimIsDeviceMemory(const void* pointer);
 // Structs among the arguments of this thread's next launch name its pointers from here on.
 extern "C" ACLSIM_API void aclsimNextInside(size_t first);

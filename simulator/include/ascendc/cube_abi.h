@@ -64,7 +64,7 @@ ACLSIM_DEVICE_API void CubeSetFmatrix(const FmatrixCtl& map);
 ACLSIM_DEVICE_API void CubeSetPadding(uint64_t bits);
 // Windows of a 3D load: mode 0 along M, 1 along K, so many of them, stride in 16 rows or in blocks of 32 bytes.
 ACLSIM_DEVICE_API void CubeSetRepeat(uint64_t stride, uint64_t times, uint64_t mode);
-// The same of 950, and the fractals in L0 from one step of K to the next one.
+// Ascend 950 takes these, and the fractals in L0 from one step of K to the next one.
 ACLSIM_DEVICE_API void CubeSetRepeatWithStride(uint64_t stride, uint64_t times, uint64_t mode,
                                                uint64_t fractals);
 ACLSIM_DEVICE_API void CubeSetBoundary(uint64_t bytes);

@@ -527,7 +527,7 @@ class MatmulImpl {
     hasTile_ = false;
     return false;
   }
-  // Whether the policy leaves out the tile: tiles are counted, so that the diagonal is that of a square of tiles.
+  // Returns whether the policy leaves out the tile: tiles are counted, so that the diagonal is that of a square of tiles.
   bool IsLeftOut() const {
     using detail::mm::Triangle;
     const uint32_t down = row_ / Word(tiling_.baseM), right = column_ / Word(tiling_.baseN);

@@ -94,7 +94,7 @@ struct TBuffAddr {
   }
 
   Position logicPos;
-  bool isByAddress = false;  // of InitBuffer
+  bool isByAddress = false;  // InitBuffer has said bufferAddr
   uint16_t generation = 0;
   uint32_t buf = 0;
   uint8_t* addr = nullptr;

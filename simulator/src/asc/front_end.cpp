@@ -246,7 +246,7 @@ class Reader {
     }
   }
 
-  // Whether the source, other than by the simulator's headers, has a call of a function that only AICs have.
+  // Returns whether the source, other than by the simulator's headers, has a call of a function that only AICs have.
   bool CallsMatrixUnits(const std::string& toolkitHeaders) const {
     for (const std::string_view call : {"Mmad(", "LoadData(", "Fixpipe("}) {
       for (size_t at = flat_.find(call); at != std::string::npos; at = flat_.find(call, at + 1)) {
