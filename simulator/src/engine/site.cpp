@@ -9,6 +9,7 @@
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <string_view>
 #include <tuple>
 
 namespace aclsim {
@@ -17,7 +18,13 @@ namespace {
 
 constexpr uint64_t kMix = 0x9E3779B97F4A7C15;  // its products have mixed high bits
 
-// The API's templates are often functions of their own: the line is further up then. Copies of them that the optimiser makes
+// Constructors and destructors without arguments, which the compiler may have written: D2Ev ends the name of such a destructor.
+bool MayBeImplicit(std::string_view symbol) {
+  constexpr std::string_view kEnds[] = {"C1Ev", "C2Ev", "D0Ev", "D1Ev", "D2Ev"};
+  return std::ranges::any_of(kEnds, [&](std::string_view end) { return symbol.ends_with(end); });
+}
+
+// The API's templates are often functions of their own: the line is further up then, as it is for an implicit destructor. Copies of them that the optimiser makes
 // have no dynamic symbol, so that an address outside of its nearest symbol may be one.
 bool IsApiFrame(void* address, ApiFrames& recent) {
   auto& [known, before] = recent[(reinterpret_cast<uintptr_t>(address) * kMix) >> 54];
@@ -38,7 +45,7 @@ bool IsApiFrame(void* address, ApiFrames& recent) {
     api = address > begin + symbol->st_size ||
           std::strncmp(info.dli_sname, "_ZN13aclsim_device", 18) == 0 ||
           std::strncmp(info.dli_sname, "_ZN7AscendC", 11) == 0 ||
-          std::strncmp(info.dli_sname, "_ZNK7AscendC", 12) == 0;
+          std::strncmp(info.dli_sname, "_ZNK7AscendC", 12) == 0 || MayBeImplicit(info.dli_sname);
   }
   known = {address, api};
   return api;

@@ -250,7 +250,7 @@ SourceLine ReadPlace(const Place& place) {
     }
     for (const CodeLine& line :
          place.head ? opened->lines.HeadAt(place.offset) : opened->lines.At(place.offset)) {
-      if (!IsLibraryLine(line)) {
+      if (!IsLibraryLine(line) && !line.implicit) {
         found.file = FindSource(line.file, place.module);
         found.line = line.line;
         found.text = Printable(ReadLine(found.file, found.line));

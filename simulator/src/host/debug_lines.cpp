@@ -21,7 +21,10 @@ enum Attribute : uint64_t {
   kLowPc = 0x11,
   kHighPc = 0x12,
   kFolder = 0x1b,
+  kAbstractOrigin = 0x31,
+  kArtificial = 0x34,
   kDeclFile = 0x3a,
+  kSpecification = 0x47,
   kRanges = 0x55,
   kCallFile = 0x58,
   kCallLine = 0x59,
@@ -231,7 +234,8 @@ struct DebugLines::Unit {
   struct Entry {
     uint64_t at = 0;
     const Abbreviation* kind = nullptr;  // null: the end of a list of children
-    Value name, low, high, ranges, callFile, callLine, declFile, lineProgram, folder, split;
+    Value name, low, high, ranges, callFile, callLine, declFile, lineProgram, folder, split, origin,
+        artificial;
   };
   struct Function {
     std::vector<Range> ranges;
@@ -400,6 +404,13 @@ struct DebugLines::Unit {
           break;
         case kFolder:
           entry->folder = value;
+          break;
+        case kAbstractOrigin:
+        case kSpecification:
+          entry->origin = value;
+          break;
+        case kArtificial:
+          entry->artificial = value;
           break;
         case kDeclFile:
           entry->declFile = value;
@@ -815,25 +826,60 @@ struct DebugLines::Unit {
     return LineOf(row.file, row.line);
   }
 
-  // Returns where the functions that were inlined around an address were called, innermost first.
-  std::vector<CodeLine> CallsAround(uint64_t address) const {
-    const Function* function = nullptr;
+  // Returns whether the compiler wrote a function itself, as an implicit destructor.
+  bool IsImplicit(Entry entry) const {
+    constexpr int kMostSteps = 4;  // from inlined code to the class that declares the function
+    for (int step = 0; !entry.artificial && entry.origin && step < kMostSteps; ++step) {
+      const uint64_t at = entry.origin.number + (entry.origin.form == kRefAddr ? 0 : begin);
+      // Abbreviations belong to a unit: an entry of another one, as code has that was optimised at link time, stays unread.
+      Reader reader(sections->info, at, end);
+      if (at < entries || at >= end || !ReadEntry(reader, &entry) || entry.kind == nullptr) {
+        return false;
+      }
+    }
+    return entry.artificial && entry.artificial.number != 0;
+  }
+
+  // The smallest function that has code at an address, or null.
+  const Function* FunctionAt(uint64_t address) const {
+    const Function* found = nullptr;
     uint64_t least = UINT64_MAX;
     for (const Function& one : functions) {
       for (const Range& range : one.ranges) {
         if (range.Holds(address) && range.end - range.begin < least) {
-          function = &one;
+          found = &one;
           least = range.end - range.begin;
         }
       }
     }
-    std::vector<CodeLine> calls;
+    return found;
+  }
+
+  // An entry inside a function. A function that is inlined there has the line of its call.
+  struct Scope {
+    bool function = false;
+    bool implicit = false;
+    std::optional<CodeLine> call = std::nullopt;
+  };
+
+  Scope ScopeOf(const Entry& entry) const {
+    const bool inlined = entry.kind->tag == kInlined;
+    const bool function = inlined || entry.kind->tag == kFunction;
+    Scope scope{.function = function, .implicit = function && IsImplicit(entry)};
+    if (inlined) {
+      scope.call = LineOf(entry.callFile.number, entry.callLine.number);
+    }
+    return scope;
+  }
+
+  // Returns the entries from the function at an address down to the innermost inlined function that has code there.
+  std::vector<Scope> ScopesAround(uint64_t address) const {
+    const Function* const function = FunctionAt(address);
     if (function == nullptr) {
-      return calls;
+      return {};
     }
     Reader reader(sections->info, function->at, end);
-    std::vector<std::optional<CodeLine>> around;  // by depth: the call of an inlined function
-    size_t deepest = 0;
+    std::vector<Scope> around, deepest;
     for (Entry entry; reader.more() && ReadEntry(reader, &entry);) {
       if (entry.kind == nullptr) {
         if (around.size() <= 1) {
@@ -842,21 +888,14 @@ struct DebugLines::Unit {
         around.pop_back();
         continue;
       }
-      const bool inlined = entry.kind->tag == kInlined;
-      around.emplace_back();
-      if (inlined) {
-        around.back() = LineOf(entry.callFile.number, entry.callLine.number);
-        const std::vector<Range> its = RangesOf(entry);
-        if (around.size() > deepest &&
-            std::ranges::any_of(its, [&](const Range& range) { return range.Holds(address); })) {
-          deepest = around.size();
-          calls.clear();
-          for (auto call = around.rbegin(); call != around.rend(); ++call) {
-            if (*call) {
-              calls.push_back(**call);
-            }
-          }
-        }
+      around.push_back(ScopeOf(entry));
+      const bool its =
+          around.size() == 1 || (entry.kind->tag == kInlined && around.size() > deepest.size() &&
+                                 std::ranges::any_of(RangesOf(entry), [&](const Range& range) {
+                                   return range.Holds(address);
+                                 }));
+      if (its) {
+        deepest = around;
       }
       if (!entry.kind->children) {
         around.pop_back();
@@ -865,7 +904,25 @@ struct DebugLines::Unit {
         }
       }
     }
-    return calls;
+    return deepest;
+  }
+
+  // The line of an address and of the calls around it, innermost first.
+  std::vector<CodeLine> LinesAt(uint64_t address) const {
+    std::vector<CodeLine> lines;
+    std::optional<CodeLine> line = RowAt(address, false);
+    const std::vector<Scope> scopes = ScopesAround(address);
+    for (auto scope = scopes.rbegin(); scope != scopes.rend(); ++scope) {
+      if (!scope->function) {
+        continue;
+      }
+      if (line) {
+        line->implicit = scope->implicit;
+        lines.push_back(std::move(*line));
+      }
+      line = scope->call;
+    }
+    return scopes.empty() ? std::vector{*line} : lines;
   }
 };
 
@@ -910,10 +967,7 @@ std::vector<CodeLine> DebugLines::At(uint64_t offset) {
   const uint64_t address = offset + sections_->elf.base;
   const Unit* const unit = UnitOf(address);
   if (unit == nullptr) return {};
-  std::vector<CodeLine> lines = {*unit->RowAt(address, false)};
-  for (CodeLine& call : unit->CallsAround(address)) {
-    lines.push_back(std::move(call));
-  }
+  std::vector<CodeLine> lines = unit->LinesAt(address);
   std::erase_if(lines, [](const CodeLine& line) { return line.line <= 0 || line.file.empty(); });
   return lines;
 }

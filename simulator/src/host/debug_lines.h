@@ -18,6 +18,8 @@ struct CodeLine {
   bool toolkit = false;
   // True if the file lies beside headers of the C++ standard library that the code was compiled with.
   bool standard = false;
+  // True if the compiler wrote the function, as it does a destructor that the class does not have: its code has the line of the class.
+  bool implicit = false;
 };
 
 // The debug information of one module. Bytes that are wrong or missing end the reading of a part, never the process.
