@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tries every vector kernel of public operator libraries: which build, run and match, why not.
+"""Tries every kernel of public operator libraries: which build, run and match, why not.
 
     scripts/compatibility.py /path/to/ops-nn /path/to/ops-math --doc docs/compatibility.md
     scripts/compatibility.py /path/to/other --short --doc docs/compatibility_other.md
+    scripts/compatibility.py /path/to/ops-nn --unit matrix --doc docs/compatibility_matrix.md
 
 The checkouts are yours; nothing of them is kept but names and figures. Results are cached in
 build/compatibility, so that a second run tries only what has changed: an operator's sources, or
@@ -62,9 +63,12 @@ OTHER_ARCH = re.compile(r"arch35|_apt|regbase")
 
 CUBE = re.compile(
     r"\b(Mmad|LoadData|Fixpipe|MatmulImpl|REGIST_MATMUL_OBJ|matmul::Matmul|MatmulType|catlass|TPosition::(A1|A2|B1|B2|CO1|CO2)"
-    r"|QuePosition::(A1|A2|B1|B2|CO1|CO2)|TLOAD)\b|lib/matmul_intf|lib/matrix|c_api/"
+    r"|QuePosition::(A1|A2|B1|B2|CO1|CO2))\b|lib/matmul_intf|lib/matrix"
 )
-"""What only kernels with matrix units, in PTO instructions or in the C API say."""
+"""What only kernels with matrix units say."""
+
+OTHER_API = re.compile(r"\bTLOAD\b|c_api/")
+"""What only kernels in PTO instructions or in the C API say."""
 
 MATRIX_HOST = re.compile(r"\b(TCubeTiling|matmul_tiling|MatmulApiTiling)\b")
 """What only op_host of kernels with matrix units says."""
@@ -89,6 +93,7 @@ class Kernel:
     alone: bool = (
         False  # a kernel file without a definition: of a torch extension, or a launch project
     )
+    matrix: bool = False  # whether it uses matrix units
 
     @property
     def name(self) -> str:
@@ -108,9 +113,7 @@ def text_of(source: Path, seen: set[Path]) -> str:
 
 
 def kernels_of(checkout: Path) -> tuple[list[Kernel], dict[str, str]]:
-    """Every kernel of architecture 2201 in a checkout that uses vector units only, and the others
-    with a reason.
-    """
+    """Every kernel of architecture 2201 in a checkout, and the others with a reason."""
     kernels: list[Kernel] = []
     left_out: dict[str, str] = {}
     for folder in sorted(checkout.glob("**/op_kernel")):
@@ -136,9 +139,9 @@ def kernels_of(checkout: Path) -> tuple[list[Kernel], dict[str, str]]:
         for source in sorted(folder.glob("*.cpp")):
             if "_apt" in source.name or "__global__" not in source.read_text(errors="replace"):
                 continue
-            kernel = Kernel(checkout.name, operator, source, soc or "", below[:-1])
             kernel_text = text_of(source, set()) if soc else ""
-            used = CUBE.search(kernel_text) or MATRIX_HOST.search(host_text)
+            matrix = bool(CUBE.search(kernel_text) or MATRIX_HOST.search(host_text))
+            kernel = Kernel(checkout.name, operator, source, soc or "", below[:-1], matrix=matrix)
             if OTHERS.search(kernel_text) or OTHERS.search(host_text):
                 left_out[kernel.name] = "talks to other devices"
             elif "question" in below:
@@ -147,11 +150,23 @@ def kernels_of(checkout: Path) -> tuple[list[Kernel], dict[str, str]]:
                 left_out[kernel.name] = "a template that a generator fills in, no operator"
             elif soc is None:
                 left_out[kernel.name] = "not defined for Atlas A2 or A3"
-            elif used is not None:
-                left_out[kernel.name] = f"matrix units, PTO or C API: {used[0]}"
+            elif used := OTHER_API.search(kernel_text):
+                left_out[kernel.name] = f"PTO or C API: {used[0]}"
             else:
                 kernels.append(kernel)
     return kernels, left_out
+
+
+def of_unit(
+    unit: str, kernels: Sequence[Kernel], left_out: Mapping[str, str]
+) -> tuple[list[Kernel], dict[str, str]]:
+    """The kernels that use matrix units or vector units only, as asked for; the others have a
+    reason.
+    """
+    chosen = [kernel for kernel in kernels if kernel.matrix == (unit == "matrix")]
+    why = "vector units only" if unit == "matrix" else "matrix units"
+    others = {kernel.name: why for kernel in kernels if kernel not in chosen}
+    return chosen, {**left_out, **others}
 
 
 def _take_alone(
@@ -162,12 +177,15 @@ def _take_alone(
     for source in sorted((folder / "op_kernel").glob("*.cpp")):
         if "_apt" in source.name or "__global__" not in source.read_text(errors="replace"):
             continue
-        kernel = Kernel(checkout.name, folder, source, "ascend910b", below[:-1], alone=True)
         text = text_of(source, set())
+        matrix = bool(CUBE.search(text))
+        kernel = Kernel(
+            checkout.name, folder, source, "ascend910b", below[:-1], alone=True, matrix=matrix
+        )
         if OTHERS.search(text):
             left_out[kernel.name] = "talks to other devices"
-        elif used := CUBE.search(text):
-            left_out[kernel.name] = f"matrix units, PTO or C API: {used[0]}"
+        elif used := OTHER_API.search(text):
+            left_out[kernel.name] = f"PTO or C API: {used[0]}"
         else:
             kernels.append(kernel)
 
@@ -494,6 +512,9 @@ itself are in [compatibility_examples.md](compatibility_examples.md), those of c
 """
 
 
+WORDS = {"vector": "vector kernels", "matrix": "kernels with matrix units"}
+"""What --unit chooses."""
+
 _SHORT = """# Other people's operators: {title}
 
 [compatibility.md](compatibility.md) says what the words mean, and how this page is made.
@@ -523,6 +544,7 @@ def document(
     short: bool = False,
     draw: str = "",
     others: str = "none",
+    unit: str = "vector",
 ) -> str:
     """The text of docs/compatibility.md, or of a page of one more library."""
     figures = Figures.of(results)
@@ -532,7 +554,7 @@ def document(
     head = _SHORT.format(title=_title(commits)) if short else _INTRODUCTION.format(others=others)
     lines = [
         head,
-        f"{libraries}: {total} vector kernels for Atlas A2. Tried: {of}.",
+        f"{libraries}: {total} {WORDS[unit]} for Atlas A2. Tried: {of}.",
         "",
         f"| of {figures.tried} kernels | | |",
         "|---|---|---|",
@@ -653,6 +675,9 @@ def main() -> int:  # noqa: C901
     parser.add_argument(
         "--short", action="store_true", help="a page without the kernels that are fine"
     )
+    parser.add_argument(
+        "--unit", choices=WORDS, default="vector", help="kernels that use them [default: vector]"
+    )
     parser.add_argument("--only", default="", help="regular expression of kernel names")
     parser.add_argument(
         "--cache",
@@ -700,7 +725,7 @@ def main() -> int:  # noqa: C901
                 file=sys.stderr,
             )
             return 1
-        found, skipped = kernels_of(checkout.resolve())
+        found, skipped = of_unit(options.unit, *kernels_of(checkout.resolve()))
         kernels += found
         left_out |= skipped
     kernels = [kernel for kernel in kernels if re.search(options.only, kernel.name)][
@@ -774,6 +799,7 @@ def main() -> int:  # noqa: C901
                 if len(kernels) < there
                 else "",
                 _others(options.doc),
+                options.unit,
             ),
             "--doc",
         )
