@@ -620,14 +620,16 @@ def _register_functions() -> list[Case]:
 def _products() -> list[Case]:
     """Products of 8192 x 8192 half by base blocks, as asc-devkit's best practices describe them.
 
-    24 cores have 4 x 6 parts of C, of which the last column is a third as wide. The rows of the
-    Matmul API have only times of pipes: its scalar code is not that of our kernel.
+    24 cores have 4 x 6 parts of C, of which the last column is a third as wide; 32 cores of Ascend
+    950 have 4 x 8. The rows of the Matmul API have only times of pipes: its scalar code is not that
+    of our kernel.
     """
-    soc, size = "Ascend910B1", 8192
+    b1, b950, size = "Ascend910B1", "Ascend950PR_9589", 8192
     cases = []
-    for name, cores, part, base, steps, board, fitted in (
+    for name, soc, cores, part, base, steps, board, fitted in (
         (
             "0 base 64 x 64, 1 core",
+            b1,
             1,
             (512, 512),
             (64, 64),
@@ -637,6 +639,7 @@ def _products() -> list[Case]:
         ),
         (
             "1 base 128 x 256, 1 core",
+            b1,
             1,
             (512, 512),
             (128, 256),
@@ -646,6 +649,7 @@ def _products() -> list[Case]:
         ),
         (
             "3 the same, 24 cores",
+            b1,
             24,
             (256, 1536),
             (128, 256),
@@ -655,11 +659,29 @@ def _products() -> list[Case]:
         ),
         (
             "5 many blocks in L1",
+            b1,
             24,
             (512, 1536),
             (128, 256),
             (8, 4),
             {"task": 4121.16, "aic": 3670.7, "cube": 3081.664, "mte1": 2538.348, "mte2": 3552.248},
+            (),
+        ),
+        (
+            "5 many blocks in L1",
+            b950,
+            32,
+            (512, 1024),
+            (256, 256),
+            (4, 4),
+            {
+                "task": 2572.047,
+                "aic": 2571.44,
+                "cube": 2564.813,
+                "mte1": 828.001,
+                "mte2": 1874.267,
+                "fixpipe": 221.997,
+            },
             (),
         ),
     ):

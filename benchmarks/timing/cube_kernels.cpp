@@ -87,6 +87,21 @@ class Product {
     SetFlag<HardEvent::MTE2_MTE1>(event);
   }
 
+#if __NPU_ARCH__ == 3510
+  // A base block from L1, where its fractals lie as they do in L0: one instruction.
+  static void Load(const LocalTensor<half>& to, const LocalTensor<half>& from, uint32_t rows) {
+    LoadData2DParamsV2 load;
+    load.mStep = load.srcStride = load.dstStride = rows / 16;
+    load.kStep = kBaseK / 16;
+    LoadData(to, from, load);
+  }
+  static void LoadA(uint32_t to, uint32_t from, uint32_t rows) {
+    Load(In(TPosition::A2, to), In(TPosition::A1, from), rows);
+  }
+  static void LoadB(uint32_t to, uint32_t from, uint32_t columns) {
+    Load(In(TPosition::B2, to), In(TPosition::B1, from), columns);
+  }
+#else
   // A base block of A from L1: one instruction.
   static void LoadA(uint32_t to, uint32_t from, uint32_t rows) {
     LoadData3DParamsV2<half> load;
@@ -103,6 +118,7 @@ class Product {
     LoadData(In(TPosition::B2, to), In(TPosition::B1, from),
              LoadData2DParams(0, columns / 16 * kBaseK / 16, 1, 0, 0, false, 0));
   }
+#endif
 
   void Block(uint32_t m, uint32_t n) {
     const LocalTensor<float> sum(TPosition::CO1, 0, s_.baseM * s_.baseN);
@@ -144,7 +160,12 @@ class Product {
       SetFlag<HardEvent::M_MTE1>(ping);
       ping_ ^= 1;
     }
+#if __NPU_ARCH__ == 3510
+    FixpipeParamsArch3510<CO2Layout::ROW_MAJOR> out(s_.baseN, s_.baseM, s_.baseM, s_.n);
+    out.quantPre = QuantMode_t::F322F16;
+#else
     FixpipeParamsV220 out(s_.baseN, s_.baseM, s_.baseM, s_.n, false, QuantMode_t::F322F16);
+#endif
     if (s_.unitFlag) {
       out.unitFlag = 3;
     } else {

@@ -40,8 +40,10 @@ SOURCES = {
     "910B": ("kernels.cpp",),
     "910B cube": ("cube_kernels.cpp",),
     "950": ("kernels.cpp", "register_kernels.cpp"),
+    "950 cube": ("cube_kernels.cpp",),
 }
 MACROS = {"910B": ("2201", "220"), "950": ("3510", "310")}
+CUBE_MACROS = {"910B": "__DAV_C220_CUBE__", "950": "__DAV_C310_CUBE__"}
 
 
 @dataclass(frozen=True)
@@ -106,7 +108,7 @@ class Runner:
                 sources.append(str(generated))
             command = ["g++", "-std=c++17", "-fPIC", "-shared", "-O1", "-fno-omit-frame-pointer"]
             command += [f"-D__NPU_ARCH__={arch}", f"-D__CCE_AICORE__={cce}"]
-            command += ["-D__DAV_C220_CUBE__"] if case.cube else []
+            command += [f"-D{CUBE_MACROS[soc_family]}"] if case.cube else []
             command += [
                 f"-I{self.toolkit.include_dirs[0]}",
                 f"-I{HERE}",
