@@ -51,7 +51,9 @@ _HOST_PARTS = re.compile(r"_(?:def|infershape|tiling)\w*\.(?:cpp|cc)$")
 _REGISTERS = re.compile(
     r"\b(?:OP_ADD|IMPL_OP\w*|REGISTER_\w*TILING\w*|REG_OP|DEVICE_IMPL_OP\w*)\s*\("
 )
-_FOREIGN = re.compile(r"#include\s*[<\"](?:torch/|torch_npu/|ATen/|acl/acl\.h|aclrtlaunch_)")
+_FOREIGN = re.compile(
+    r"#include\s*[<\"](?:torch/|torch_npu/|ATen/|acl/acl\.h|aclrtlaunch_|(?:\w+/)*fallback\w*\.h)"
+)
 _OTHER_PARTS = {"op_api", "op_graph", "config", "tests", "test", "stub", "examples", "build"}
 _SUFFIXES = (".cpp", ".cc")
 _OPENED = (*_SUFFIXES, ".c", ".h", ".hpp", ".asc", ".py", ".cmake", "CMakeLists.txt", ".toml")
@@ -367,7 +369,9 @@ def _api_of(*folders: Path) -> tuple[Path, ...]:
 
 
 def _foreign(text: str) -> bool:
-    """Host code that calls kernels or torch: not for a package of operators."""
+    """Host code that calls kernels or torch, or runs an operator of a graph by its aclnn function:
+    not for a package of operators.
+    """
     return bool(_FOREIGN.search(text))
 
 

@@ -5,6 +5,8 @@
 #include "ascendc/cube_abi.h"
 #include "ascendc/data_copy.h"
 
+// Names that the device compiler has, as it has those of QuantMode_t.
+enum UnitFlagMode { UFMode0, UFMode1, UFMode2, UFMode3 };
 enum QuantMode_t {
   NoQuant,
   F322F16,

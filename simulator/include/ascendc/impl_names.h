@@ -13,6 +13,8 @@
 namespace AscendC {
 
 constexpr int8_t TWO_NUM = 2;
+constexpr uint16_t SYNC_AIC_FLAG = 11;
+constexpr uint16_t SYNC_AIV_FLAG = 12;
 constexpr uint16_t SYNC_AIV_ONLY_ALL = 14;
 
 template <typename T, bool isSetMask = true>

@@ -8,6 +8,10 @@ namespace AscendC {
 
 namespace detail::mm {
 
+// Whether an argument of REGIST_MATMUL_OBJ is a tiling. is_pointer_v does not know pointers that are __restrict.
+template <typename Argument>
+inline constexpr bool kIsTiling = std::is_convertible_v<Argument, const TCubeTiling*>;
+
 // REGIST_MATMUL_OBJ: objects, each with its tiling; one alone may get it later by Init.
 template <typename Object>
 void Regist(TPipe*, Object&) {}
@@ -42,7 +46,7 @@ template <typename Object, typename... Rest>
 __attribute__((always_inline)) inline bool ServeBy(uint32_t at, TPipe* pipe, uint32_t vector,
                                                    const Request& request, Object& object,
                                                    Rest&&... rest) {
-  if constexpr (std::is_pointer_v<Object> || std::is_null_pointer_v<Object>) {  // a tiling
+  if constexpr (kIsTiling<Object>) {
     if constexpr (sizeof...(Rest) > 0) {
       return ServeBy(at, pipe, vector, request, rest...);
     } else {
@@ -64,7 +68,7 @@ __attribute__((always_inline)) inline bool ServeBy(uint32_t at, TPipe* pipe, uin
 inline void EndEach() {}
 template <typename Object, typename... Rest>
 void EndEach(Object& object, Rest&&... rest) {
-  if constexpr (!std::is_pointer_v<Object> && !std::is_null_pointer_v<Object>) {
+  if constexpr (!kIsTiling<Object>) {
     object.EndAll();
   }
   EndEach(rest...);

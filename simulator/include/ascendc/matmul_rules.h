@@ -84,9 +84,6 @@ struct Rules {
                 "Matmul: A in this format is not simulated yet; it is ND, NZ or VECTOR");
   static_assert(B::format == CubeFormat::ND || B::format == CubeFormat::NZ,
                 "Matmul: B in this format is not simulated yet; it is ND or NZ");
-  static_assert((A::pos == TPosition::GM || A::format == CubeFormat::NZ) &&
-                    (B::pos == TPosition::GM || B::format == CubeFormat::NZ),
-                "Matmul: matrices in TSCM are NZ");
   static_assert(A::format != CubeFormat::VECTOR || !A::isTrans,
                 "Matmul: a vector has no transpose");
   static_assert(C::format == CubeFormat::ND || C::format == CubeFormat::NZ ||

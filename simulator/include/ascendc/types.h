@@ -172,23 +172,35 @@ constexpr uint8_t B64_BYTE_SIZE = 8;
 constexpr uint32_t F32_INF = 0x7f800000;
 constexpr uint32_t F32_NEG_INF = 0xff800000;
 constexpr uint32_t F32_NAN = 0x7fc00000;
+constexpr int32_t ONE_BYTE_BIT_SIZE = 8;
 constexpr uint32_t TMP_UB_SIZE = 8 * 1024;
+constexpr uint32_t TOTAL_L0A_SIZE = 64 * 1024;
+constexpr uint32_t TOTAL_L0B_SIZE = 64 * 1024;
+// CANN's own numbers. The AIC of 2201 keeps 128 bytes of its L1 for itself.
 #if __NPU_ARCH__ == 1001 || __NPU_ARCH__ == 2002
 constexpr uint32_t TOTAL_UB_SIZE = 256 * 1024;
 constexpr int32_t TOTAL_VEC_LOCAL_SIZE = 248 * 1024;
 constexpr uint32_t TMP_UB_OFFSET = 248 * 1024;
+constexpr uint32_t TOTAL_L1_SIZE = 1024 * 1024;
+constexpr uint32_t TOTAL_L0C_SIZE = 256 * 1024;
 #elif __NPU_ARCH__ == 3510
 constexpr uint32_t TOTAL_UB_SIZE = 248 * 1024;
 constexpr int32_t TOTAL_VEC_LOCAL_SIZE = 248 * 1024;
 constexpr uint32_t TMP_UB_OFFSET = 248 * 1024;
+constexpr uint32_t TOTAL_L1_SIZE = 512 * 1024;
+constexpr uint32_t TOTAL_L0C_SIZE = 256 * 1024;
 #elif __NPU_ARCH__ == 3002
 constexpr uint32_t TOTAL_UB_SIZE = 248 * 1024;
 constexpr int32_t TOTAL_VEC_LOCAL_SIZE = 184 * 1024;
 constexpr uint32_t TMP_UB_OFFSET = 248 * 1024;
+constexpr uint32_t TOTAL_L1_SIZE = 1024 * 1024;
+constexpr uint32_t TOTAL_L0C_SIZE = 128 * 1024;
 #else
 constexpr uint32_t TOTAL_UB_SIZE = 192 * 1024;
 constexpr int32_t TOTAL_VEC_LOCAL_SIZE = 184 * 1024;
 constexpr uint32_t TMP_UB_OFFSET = 184 * 1024;
+constexpr uint32_t TOTAL_L1_SIZE = 512 * 1024 - 128;
+constexpr uint32_t TOTAL_L0C_SIZE = 128 * 1024;
 #endif
 constexpr uint32_t SINGLE_MSG_SIZE = 64;
 constexpr uint32_t CACHE_LINE_SIZE = 64;

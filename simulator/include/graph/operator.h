@@ -2,6 +2,8 @@
 // A node of a graph, as far as op_host code names it. The simulator has no graph mode: nothing makes one.
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <sstream>
 #include <string>
 
@@ -11,6 +13,11 @@
 #include "graph/types.h"
 
 namespace ge {
+
+// CANN's header brings these names into its namespace, and op_host code uses them from there.
+using std::function;
+using std::shared_ptr;
+using std::string;
 
 class Operator {
  public:

@@ -27,7 +27,11 @@ class TilingDef {
  public:
   TilingDef() = default;
   TilingDef(const TilingDef&) = delete;
-  TilingDef& operator=(const TilingDef&) = delete;
+  // As CANN's, takes the other one's memory, and with it its values: both write there from then on.
+  TilingDef& operator=(const TilingDef& other) {
+    SetDataPtr(other.data_ptr_);
+    return *this;
+  }
   virtual ~TilingDef() = default;
 
   // Copies the fields; does nothing when capacity is too small.

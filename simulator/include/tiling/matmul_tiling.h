@@ -22,6 +22,10 @@ END_TILING_DATA_DEF;
 
 namespace matmul_tiling {
 
+#ifndef __NPU_ARCH__
+using half = double;  // as CANN has it: sizeof(half) is 8 in op_host
+#endif
+
 // Numbers are those of ge::DataType, as tiling casts one into the other.
 enum class DataType : int32_t {
   DT_FLOAT = 0,

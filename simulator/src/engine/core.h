@@ -134,9 +134,10 @@ inline constexpr const char* kGmOutOfBounds = "gm-out-of-bounds";
 inline constexpr const char* kGmWriteToInput = "gm-write-to-input";
 inline constexpr const char* kGmWriteToConstant = "gm-write-to-constant";
 
-// Core::instruction when the kernel has returned, and when a TPipe ends: by itself in most kernels.
-inline constexpr const char* kEndOfKernel = "end of kernel";
-inline constexpr const char* kEndOfPipe = "TPipe::Destroy";
+// Core::instruction when the kernel has returned, and when a TPipe ends: by itself in most kernels. Arrays, as their addresses are
+// compared: a literal has one in each file that names it, if the compiler does not merge them.
+inline constexpr char kEndOfKernel[] = "end of kernel";
+inline constexpr char kEndOfPipe[] = "TPipe::Destroy";
 
 class Meeting;
 class Scheduler;

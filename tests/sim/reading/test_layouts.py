@@ -102,6 +102,18 @@ def test_what_is_no_operator(tmp_path: Path) -> None:
         layout.find(square)
 
 
+def test_sources_of_graph_mode_stay_out(tmp_path: Path) -> None:
+    """What runs an operator of a graph by its aclnn function belongs to no package of operators."""
+    square = tmp_path / "square"
+    shutil.copytree(LIBRARY / "math" / "square", square)
+    fallback = square / "op_host" / "fallback_square.cpp"
+    fallback.write_text('#include "fallback/fallback.h"\nIMPL_OP(Square).OpExecuteFunc(Run);\n')
+    found = layout.find(square)
+    assert found.host and fallback not in found.host
+    fallback.write_text("IMPL_OP(Square);\n")
+    assert fallback in layout.find(square).host
+
+
 def test_neighbours_are_no_repository(tmp_path: Path) -> None:
     """What merely lies beside a project is not on its include path."""
     shutil.copytree(LIBRARY / "math" / "square", tmp_path / "square")

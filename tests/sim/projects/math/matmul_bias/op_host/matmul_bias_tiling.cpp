@@ -11,6 +11,14 @@ using matmul_tiling::TPosition;
 
 namespace optiling {
 
+// op_host of public operators uses names of the matrix unit's headers without their namespaces, and gives one tiling to another.
+namespace names {
+using namespace ge;
+using namespace matmul_tiling;
+static_assert(sizeof(half) == 8 && std::is_same_v<string, std::string>);
+static_assert(std::is_assignable_v<TCubeTiling&, const TCubeTiling&>);
+}  // namespace names
+
 static ge::graphStatus MatmulBiasTiling(gert::TilingContext* context) {
   const gert::Shape& a = context->GetInputShape(0)->GetStorageShape();
   const gert::Shape& c = context->GetOutputShape(0)->GetStorageShape();

@@ -90,7 +90,8 @@ extern "C" __global__ __aicore__ void matmul_leaky_relu(GM_ADDR a, GM_ADDR b, GM
   TPipe pipe;
   MatmulLeakyRelu kernel(data.cube, data.negativeSlope);
   // An AIV without work registers, too: the AIC waits for the end of both.
-  REGIST_MATMUL_OBJ(&pipe, GetSysWorkSpacePtr(), kernel.matmul, &data.cube);
+  const TCubeTiling* __restrict cube = &data.cube;  // as kernels of ops-nn pass it
+  REGIST_MATMUL_OBJ(&pipe, GetSysWorkSpacePtr(), kernel.matmul, cube);
   if (GetBlockIdx() < data.cube.usedCoreNum) {
     kernel.Init(&pipe, a, b, bias, c);
     kernel.Process();
