@@ -60,16 +60,33 @@ static inline errno_t strcat_s(char* dest, size_t destMax, const char* src) {
   return EOK;
 }
 
-__attribute__((format(printf, 3, 4))) static inline int sprintf_s(char* dest, size_t destMax,
-                                                                  const char* fmt, ...) {
+// -1, with an empty text in dest, if it does not fit.
+__attribute__((format(printf, 3, 0))) static inline int vsprintf_s(char* dest, size_t destMax,
+                                                                   const char* fmt, va_list args) {
   if (dest == NULL || destMax == 0) return -1;
-  va_list args;
-  va_start(args, fmt);
   int length = vsnprintf(dest, destMax, fmt, args);
-  va_end(args);
   if (length < 0 || (size_t)length >= destMax) {
     dest[0] = '\0';
     return -1;
   }
   return length;
+}
+
+__attribute__((format(printf, 3, 4))) static inline int sprintf_s(char* dest, size_t destMax,
+                                                                  const char* fmt, ...) {
+  va_list args;
+  va_start(args, fmt);
+  int length = vsprintf_s(dest, destMax, fmt, args);
+  va_end(args);
+  return length;
+}
+
+// The text is cut at `count` characters; -1 says so.
+__attribute__((format(printf, 4, 0))) static inline int vsnprintf_s(char* dest, size_t destMax,
+                                                                    size_t count, const char* fmt,
+                                                                    va_list args) {
+  if (dest == NULL || destMax == 0) return -1;
+  if (count >= destMax) return vsprintf_s(dest, destMax, fmt, args);
+  int length = vsnprintf(dest, count + 1, fmt, args);
+  return length < 0 || (size_t)length > count ? -1 : length;
 }

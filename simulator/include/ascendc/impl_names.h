@@ -10,12 +10,28 @@
 #define PRELOAD(len) static_cast<void>(len)
 #endif
 
+// Copies tiling data within the core's own memory.
+inline void copy_data_align64(uint8_t* to, const uint8_t* from, uint64_t bytes) {
+  std::memcpy(to, from, bytes);
+}
+
 namespace AscendC {
+
+template <typename... Arguments>
+void InitDump(bool, Arguments...) {}  // dumps need no memory here
 
 constexpr int8_t TWO_NUM = 2;
 constexpr uint16_t SYNC_AIC_FLAG = 11;
 constexpr uint16_t SYNC_AIV_FLAG = 12;
 constexpr uint16_t SYNC_AIV_ONLY_ALL = 14;
+
+// In 16 bits, as CANN's: an operand of 65536 is 0.
+inline uint16_t CeilDiv(uint16_t value, uint16_t divisor) {
+  return static_cast<uint16_t>((value + divisor - 1) / divisor);
+}
+inline uint16_t CeilAlign(uint16_t value, uint16_t divisor) {
+  return static_cast<uint16_t>(CeilDiv(value, divisor) * divisor);
+}
 
 template <typename T, bool isSetMask = true>
 void RepeatReduceSum(const LocalTensor<T>& dst, const LocalTensor<T>& src, const int32_t repeatTime,

@@ -19,7 +19,7 @@ template <typename A, typename B, typename C, typename Bias = C, const auto& giv
           typename CallBack = MatmulCallBackFunc<>,
           template <const auto&, typename...> class Policy = Impl::Detail::MatmulPolicy>
 class MatmulClient {
-  static constexpr bool kIntoUb = C::pos == TPosition::VECIN;
+  static constexpr bool kIntoUb = detail::mm::kIsInUb<C>;
   static constexpr bool kFromUb =
       A::pos == TPosition::VECOUT || B::pos == TPosition::VECOUT || Bias::pos == TPosition::VECOUT;
   using Impl = MatmulImpl<detail::mm::InGm<A>, detail::mm::InGm<B>, detail::mm::InGm<C>,
@@ -43,7 +43,7 @@ class MatmulClient {
                 "VECOUT; docs/simulator.md says what is");
   static_assert(sizeof(Impl) > 0, "Matmul: both halves say what the AIC's cannot do");
   static_assert(C::pos == TPosition::GM || kIntoUb,
-                "Matmul: in MIX kernels C goes to GM or VECIN; docs/simulator.md says what is");
+                "Matmul: in MIX kernels C goes to GM or UB; docs/simulator.md says what is");
   static_assert(!kIntoUb || C::format == CubeFormat::ND || C::format == CubeFormat::ND_ALIGN,
                 "Matmul: C in VECIN is ND or ND_ALIGN; other formats are not simulated yet");
   static_assert(

@@ -321,6 +321,12 @@ struct MatmulType {
   static constexpr bool ibShare = IBSHARE;
   static constexpr TPosition srcPos = SRCPOS;
 };
+// Whether a matrix is in UB. Queues tell the positions apart, Matmul does not.
+namespace detail::mm {
+template <typename Type>
+inline constexpr bool kIsInUb = Type::pos == TPosition::VECIN || Type::pos == TPosition::VECOUT ||
+                                Type::pos == TPosition::VECCALC;
+}  // namespace detail::mm
 
 // Matmul describes a copy out of L0C by these, in the terms of FixpipeParams.
 struct DataCopyOutParams {

@@ -70,7 +70,7 @@ struct Answer {
 
 // A matrix that an AIV has in UB: its AIC gets it by GM.
 template <typename Type>
-using InGm = std::conditional_t<Type::pos == TPosition::VECOUT || Type::pos == TPosition::VECIN,
+using InGm = std::conditional_t<kIsInUb<Type>,
                                 MatmulType<TPosition::GM, Type::format, typename Type::T,
                                            Type::isTrans, Type::layout, Type::ibShare>,
                                 Type>;

@@ -77,8 +77,8 @@ struct Rules {
                 "Matmul: B in VECOUT is not simulated yet; it lies in GM or TSCM; "
                 "docs/simulator.md says what is");
   // On cube cores C of a type in VECIN goes to GM: the calls that take a LocalTensor are of vector cores.
-  static_assert(C::pos == TPosition::GM || C::pos == TPosition::VECIN || kOwnCo1,
-                "Matmul: C goes to GM, VECIN or CO1; docs/simulator.md says what is simulated");
+  static_assert(C::pos == TPosition::GM || detail::mm::kIsInUb<C> || kOwnCo1,
+                "Matmul: C goes to GM, UB or CO1; docs/simulator.md says what is simulated");
   static_assert(A::format == CubeFormat::ND || A::format == CubeFormat::NZ ||
                     A::format == CubeFormat::VECTOR,
                 "Matmul: A in this format is not simulated yet; it is ND, NZ or VECTOR");

@@ -30,6 +30,20 @@ inline constexpr bool kTilingOfKey = sizeof(Struct) > 0;
 #define GET_TILING_DATA_PTR_WITH_STRUCT(structName, name, tilingArg) \
   structName* name = reinterpret_cast<structName*>(tilingArg)
 #endif
+// Copies of a part of the tiling data, with a pointer to the copy.
+#ifndef COPY_TILING_WITH_STRUCT
+#define COPY_TILING_WITH_STRUCT(structName, from, name)                             \
+  const structName aclsim_copy_##name = *reinterpret_cast<const structName*>(from); \
+  const structName* name = &aclsim_copy_##name
+#endif
+#ifndef COPY_TILING_WITH_ARRAY
+#define COPY_TILING_WITH_ARRAY(type, count, from, name)                                 \
+  struct aclsim_struct_##name {                                                         \
+    type values[count];                                                                 \
+  };                                                                                    \
+  const auto aclsim_copy_##name = *reinterpret_cast<const aclsim_struct_##name*>(from); \
+  const type(*name)[count] = &aclsim_copy_##name.values
+#endif
 #ifndef GET_TILING_DATA_MEMBER
 #define GET_TILING_DATA_MEMBER(structName, member, name, tilingArg)                              \
   decltype(structName::member) name;                                                             \

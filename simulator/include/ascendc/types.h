@@ -2,6 +2,7 @@
 // Enumerations, constants and parameter structs of the Ascend C basic API. Field names, order and units are CANN's.
 #pragma once
 
+#include "aclsim/block_sizes.h"
 #include "ascendc/lang.h"
 
 enum pipe_t {
@@ -147,8 +148,6 @@ enum class CacheMode : uint8_t {
 enum class CacheRwMode : uint8_t { READ, WRITE, RW };
 enum class DataFormat : uint8_t { ND, NZ, NCHW, NC1HWC0, NHWC };
 
-constexpr uint32_t ONE_BLK_SIZE = 32;
-constexpr int32_t BLOCK_CUBE = 16;  // rows and columns of a fractal
 constexpr uint32_t ONE_REPEAT_BYTE_SIZE = 256;
 constexpr uint32_t DEFAULT_BLK_NUM = 8;
 constexpr uint32_t DEFAULT_BLK_STRIDE = 1;

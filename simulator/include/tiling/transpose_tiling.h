@@ -7,6 +7,7 @@
 #include <cstring>
 #include <vector>
 
+#include "aclsim/block_sizes.h"
 #include "graph/tensor.h"
 #include "kernel_tiling/kernel_tiling.h"
 #include "register/tilingdata_base.h"

@@ -2,6 +2,7 @@
 // Switches, limits and parameters that a program sets and asks for; versions.
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <cstring>
 
 #include "host/options.h"
@@ -322,6 +323,20 @@ aclError aclsysGetVersionStr(char* pkgName, char* versionStr) {
     ACLSIM_RETURN_IF_ERROR(api.NotNull(versionStr, "versionStr"));
     ACLSIM_RETURN_IF_ERROR(aclsim::CheckPackage(api, pkgName));
     std::strcpy(versionStr, aclsim::kCannVersion);
+    return 0;
+  });
+}
+
+aclError aclsysGetVersionNum(char* pkgName, int32_t* versionNum) {
+  return Enter(__func__, [&](const Api& api) -> int32_t {
+    ACLSIM_RETURN_IF_ERROR(api.NotNull(pkgName, "pkgName"));
+    ACLSIM_RETURN_IF_ERROR(api.NotNull(versionNum, "versionNum"));
+    ACLSIM_RETURN_IF_ERROR(aclsim::CheckPackage(api, pkgName));
+    constexpr int32_t kWeights[] = {10'000'000, 100'000, 1'000};  // 9.0.0 is 90000000
+    *versionNum = 0;
+    for (size_t i = 0; i < std::size(kWeights); ++i) {
+      *versionNum += kWeights[i] * std::atoi(aclsim::kCannParts[i]);
+    }
     return 0;
   });
 }

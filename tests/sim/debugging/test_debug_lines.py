@@ -150,8 +150,8 @@ def test_lines_of_each_address(reader: Path, tmp_path: Path, kind: str) -> None:
     assert [f"{inner}:3 toolkit", f"{user}:4", f"{user}:8"] in found
     assert [f"{inner}:3 toolkit", f"{user}:5", f"{user}:8"] in found
     assert not any(re.match(rf"{user}:\d+ [ts]", place) for row in found for place in row)
-    # The compiler wrote the destructor of Holds, and gave it the line of the class. Code that was optimised at link time tells that
-    # in another unit, which is not read.
+    # The compiler wrote the destructor of Holds, and gave it the line of the class. Code that was
+    # optimised at link time tells that in another unit, which is not read.
     implicit = {places[-1 if "-O0" in kind else -2] for places in found if len(places) > 1}
     implicit |= {places[0] for places in found if len(places) == 1}
     assert (f"{user}:16 implicit" in implicit) == ("-flto" not in kind)

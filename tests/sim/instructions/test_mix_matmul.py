@@ -249,11 +249,12 @@ def test_dequantised(runtime: Runtime, library: ctypes.CDLL, by_vector: bool) ->
 
 @pytest.mark.parametrize("key", [ONE, TWO])
 @pytest.mark.parametrize(("m", "n", "k"), [(1, 1, 1), (33, 70, 65), (130, 100, 40)])
+@pytest.mark.parametrize("kernel", ["all_to_ub", "all_to_veccalc"])
 def test_all_into_ub(
-    runtime: Runtime, library: ctypes.CDLL, m: int, n: int, k: int, key: int
+    runtime: Runtime, library: ctypes.CDLL, kernel: str, m: int, n: int, k: int, key: int
 ) -> None:
-    """The tiles side by side, in rows of whole blocks."""
-    product = Product("all_to_ub", m, n, k, parts=(2, 1, 1), bias=np.float32)
+    """The tiles side by side, in rows of whole blocks, whatever position of UB the type names."""
+    product = Product(kernel, m, n, k, parts=(2, 1, 1), bias=np.float32)
     near(run(runtime, library, product, key), product.want(), product)
 
 
@@ -346,7 +347,7 @@ def test_kernel_of_vector_cores(runtime: Runtime, library: ctypes.CDLL) -> None:
 
 REFUSED = {
     "A and B in TSCM are not simulated yet": "Matmul<At<TPosition::TSCM>, Gm, Gm> mm",
-    "C goes to GM or VECIN": "Matmul<Gm, Gm, At<TPosition::CO1>> mm",
+    "C goes to GM or UB": "Matmul<Gm, Gm, At<TPosition::CO1>> mm",
     "C in VECIN is ND or ND_ALIGN": "Matmul<Gm, Gm, At<TPosition::VECIN>> mm",
     "A and B of a batch have one LayoutMode": (
         "using N = MatmulType<TPosition::GM, CubeFormat::ND, half, false, LayoutMode::NORMAL>;"

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from aclgrad.building.build_tools import find_tool
+from aclgrad.runtime.toolkit import sim_root
 
 ROOT = Path(__file__).resolve().parents[3]
 FOLDERS = ("python", "op_host", "op_kernel", "docs", "campaigns", "benchmarks")
@@ -108,7 +109,7 @@ def run(tree: Path, *words: object, status: int = 0, **environment: str) -> str:
     environment = {
         **os.environ,
         "PYTHONPATH": os.pathsep.join(map(str, places)),
-        "ACLGRAD_TOOLKIT": str(ROOT / "build/sim/toolkit"),
+        "ACLGRAD_TOOLKIT": str(sim_root()),
         **environment,
     }
     command = [sys.executable, "-S", *map(str, words)]
@@ -143,7 +144,7 @@ def test_its_documents_follow(tree: Path) -> None:
 def test_its_grid_is_run(tree: Path, tmp_path: Path) -> None:
     generated, package = tmp_path / "gen", tmp_path / "vendors/mine"
     run(tree, "-m", "aclgrad.codegen", "--out", generated)
-    cmake = ROOT / "build/sim/toolkit/share/cmake/aclgrad"
+    cmake = sim_root() / "share/cmake/aclgrad"
     given = {
         "aclgrad_DIR": cmake,
         "CMAKE_MAKE_PROGRAM": find_tool("ninja"),

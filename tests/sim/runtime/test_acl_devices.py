@@ -238,6 +238,11 @@ def test_limits_of_time_and_versions(acl: Acl) -> None:
     assert package.value == text.value and text.value.count(b".") == 2
     assert "simulated" in acl.fails(100003, "aclsysGetVersionStr", b"driver", text)
     acl.fails(INVALID_PARAM, "aclsysGetCANNVersion", 99, package)
+    number = ctypes.c_int32()
+    acl.ok("aclsysGetVersionNum", b"runtime", ctypes.byref(number))
+    major, minor, patch = map(int, text.value.split(b"."))
+    assert number.value == major * 10_000_000 + minor * 100_000 + patch * 1_000
+    assert "simulated" in acl.fails(100003, "aclsysGetVersionNum", b"driver", ctypes.byref(number))
     bf16 = ctypes.c_int32()
     acl.ok("aclGetCannAttribute", 1, ctypes.byref(bf16))
     assert bf16.value == 1
