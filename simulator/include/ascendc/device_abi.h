@@ -372,6 +372,17 @@ struct SelectBytesCtl {
 };
 ACLSIM_DEVICE_API void VecSelectBytes(const Ub& dst, const Ub& src, ScalarValue scalar,
                                       const Ub& mask, const Ub& work, const SelectBytesCtl& ctl);
+struct DropOutCtl {
+  uint32_t rows = 0;
+  uint32_t columns = 0;
+  uint32_t maskColumns = 0;  // bytes of a row of the mask
+  uint32_t workBytes = 0;
+  float keepProb = 0;
+  bool bits = false;        // a bit for an element, the lowest first; else a byte
+  bool contiguous = false;  // the rows of the mask follow one another without padding
+};
+ACLSIM_DEVICE_API void VecDropOut(const Ub& dst, const Ub& src, const Ub& mask, const Ub& work,
+                                  const DropOutCtl& ctl);
 struct SoftmaxGradCtl {
   uint32_t rows = 0;
   uint32_t columns = 0;     // padded

@@ -29,6 +29,10 @@ constexpr uint16_t SYNC_AIV_ONLY_ALL = 14;
 inline uint16_t CeilDiv(uint16_t value, uint16_t divisor) {
   return static_cast<uint16_t>((value + divisor - 1) / divisor);
 }
+template <typename T>
+constexpr T Align(T value, T to) {
+  return static_cast<T>((value + to - 1) / to * to);
+}
 inline uint16_t CeilAlign(uint16_t value, uint16_t divisor) {
   return static_cast<uint16_t>(CeilDiv(value, divisor) * divisor);
 }

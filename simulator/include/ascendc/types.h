@@ -201,6 +201,10 @@ constexpr uint32_t TMP_UB_OFFSET = 184 * 1024;
 constexpr uint32_t TOTAL_L1_SIZE = 512 * 1024 - 128;
 constexpr uint32_t TOTAL_L0C_SIZE = 128 * 1024;
 #endif
+constexpr uint32_t DROPOUT_MODE_BYTE_MISALIGN = 1;
+constexpr uint32_t DROPOUT_MODE_BYTE_ALIGN = 2;
+constexpr uint32_t DROPOUT_MODE_BIT_ALIGN = 3;
+constexpr uint32_t DROPOUT_MODE_BIT_MISALIGN = 4;
 constexpr uint32_t SINGLE_MSG_SIZE = 64;
 constexpr uint32_t CACHE_LINE_SIZE = 64;
 

@@ -157,4 +157,41 @@ ACLSIM_SELECT_BYTES(Select)
 ACLSIM_SELECT_BYTES(SelectWithBytesMask)
 #undef ACLSIM_SELECT_BYTES
 
+struct DropOutShapeInfo {
+  DropOutShapeInfo() {}
+  uint32_t firstAxis = 0;
+  uint32_t srcLastAxis = 0;
+  uint32_t maskLastAxis = 0;  // bytes
+};
+
+// dst = mask ? src / keepProb : 0, with the product by 1 / keepProb in T. By dropOutMode the mask has a byte for each element or a bit, and
+// rows with padding (misaligned) or none; mode 0 tells that from the axes.
+template <typename T, bool isInitBitMode = false, uint32_t dropOutMode = 0>
+void DropOut(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LocalTensor<uint8_t>& mask,
+             const LocalTensor<uint8_t>& sharedTmpBuffer, const float keepProb,
+             const DropOutShapeInfo& info) {
+  static_assert(dropOutMode <= DROPOUT_MODE_BIT_MISALIGN, "DropOut: dropOutMode is 0 to 4");
+  uint32_t mode = dropOutMode;
+  if (mode == 0) {
+    mode = info.srcLastAxis < info.maskLastAxis                        ? DROPOUT_MODE_BYTE_MISALIGN
+           : info.srcLastAxis == info.maskLastAxis                     ? DROPOUT_MODE_BYTE_ALIGN
+           : info.srcLastAxis == info.maskLastAxis * ONE_BYTE_BIT_SIZE ? DROPOUT_MODE_BIT_ALIGN
+                                                                       : DROPOUT_MODE_BIT_MISALIGN;
+  }
+  aclsim::DropOutCtl ctl;
+  ctl.rows = info.firstAxis;
+  ctl.columns = info.srcLastAxis;
+  ctl.maskColumns = info.maskLastAxis;
+  ctl.workBytes = sharedTmpBuffer.GetSize();
+  ctl.keepProb = keepProb;
+  ctl.bits = mode == DROPOUT_MODE_BIT_ALIGN || mode == DROPOUT_MODE_BIT_MISALIGN;
+  ctl.contiguous = mode == DROPOUT_MODE_BYTE_ALIGN || mode == DROPOUT_MODE_BIT_ALIGN;
+  aclsim::VecDropOut(dst, src, mask, sharedTmpBuffer, ctl);
+}
+template <typename T, bool isInitBitMode = false, uint32_t dropOutMode = 0>
+void DropOut(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LocalTensor<uint8_t>& mask,
+             const float keepProb, const DropOutShapeInfo& info) {
+  DropOut<T, isInitBitMode, dropOutMode>(dst, src, mask, LocalTensor<uint8_t>(), keepProb, info);
+}
+
 }  // namespace AscendC

@@ -74,5 +74,6 @@ constexpr DataType ToOpDataType(aclDataType type) {
 // ACL_DT_UNDEFINED for types that the C interface does not have.
 aclDataType ToAclDataType(DataType type);
 ge::AscendString ToString(const std::initializer_list<DataType>& dataTypes);
+inline ge::AscendString ToString(const char* text) { return ge::AscendString(text); }
 
 }  // namespace op

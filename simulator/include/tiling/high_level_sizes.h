@@ -87,6 +87,25 @@ void GetBroadCastMaxMinTmpSize(const platform_ascendc::PlatformAscendC& ascendcP
                                const ge::Shape& srcShape, const ge::Shape& dstShape,
                                uint32_t typeSize, bool isReuseSource, uint32_t& maxValue,
                                uint32_t& minValue);
+uint32_t GetDropOutMaxTmpSize(const ge::Shape& srcShape, uint32_t typeSize, bool isReuseSource);
+uint32_t GetDropOutMinTmpSize(const ge::Shape& srcShape, uint32_t typeSize, bool isReuseSource);
+void GetDropOutMaxMinTmpSize(const ge::Shape& srcShape, uint32_t typeSize, bool isReuseSource,
+                             uint32_t& maxValue, uint32_t& minValue);
+// One of the sources is a scalar. SelectWithBytesMask is the older name.
+#define ACLSIM_DECLARE_SELECT_SIZES_(Name)                                                   \
+  uint32_t Get##Name##MaxTmpSize(const ge::Shape& src0Shape, const ge::Shape& src1Shape,     \
+                                 uint32_t srcTypeSize, const ge::Shape& maskShape,           \
+                                 uint32_t maskTypeSize, bool isReuseMask);                   \
+  uint32_t Get##Name##MinTmpSize(const ge::Shape& src0Shape, const ge::Shape& src1Shape,     \
+                                 uint32_t srcTypeSize, const ge::Shape& maskShape,           \
+                                 uint32_t maskTypeSize, bool isReuseMask);                   \
+  void Get##Name##MaxMinTmpSize(const ge::Shape& src0Shape, const ge::Shape& src1Shape,      \
+                                uint32_t srcTypeSize, const ge::Shape& maskShape,            \
+                                uint32_t maskTypeSize, bool isReuseMask, uint32_t& maxValue, \
+                                uint32_t& minValue);
+ACLSIM_DECLARE_SELECT_SIZES_(Select)
+ACLSIM_DECLARE_SELECT_SIZES_(SelectWithBytesMask)
+#undef ACLSIM_DECLARE_SELECT_SIZES_
 void GetSumMaxMinTmpSize(uint32_t n, uint32_t typeSize, bool isReuseSource, uint32_t& maxSize,
                          uint32_t& minSize);
 void GetMeanMaxMinTmpSize(uint32_t n, uint32_t srcTypeSize, uint32_t accTypeSize,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The high-level function SelectWithBytesMask, as one step: its result is modelled, not how many instructions it takes.
+// The high-level functions SelectWithBytesMask and DropOut, as one step each: their results are modelled, not how many instructions
+// they take.
 #include <array>
 
 #include "device/high.h"
@@ -72,6 +73,96 @@ void VecSelectBytes(const Ub& dst, const Ub& src, ScalarValue scalar, const Ub& 
             const bool set = std::memcmp(flag, kZero.data(), static_cast<size_t>(maskWidth)) != 0;
             std::memmove(ub + to + at, set == ctl.scalarWhenSet ? value : ub + from + at,
                          static_cast<size_t>(width));
+          }
+        }
+        if (ub == base) {
+          SpoilHighWork(scratch);
+        }
+      });
+}
+ACLSIM_SKIPS_FAULTS()
+
+namespace {
+
+// Whether the mask of DropOut keeps an element. The lowest bit of a byte is that of its first element.
+bool Keeps(const uint8_t* mask, const DropOutCtl& ctl, int64_t row, int64_t column) {
+  const int64_t columns = ctl.columns, element = row * columns + column;
+  if (!ctl.bits) {
+    return mask[ctl.contiguous ? element : row * ctl.maskColumns + column] != 0;
+  }
+  const int64_t bit = ctl.contiguous ? element : row * ctl.maskColumns * 8 + column;
+  return (mask[bit / 8] >> (bit % 8) & 1) != 0;
+}
+
+void CheckDropOut(const DropOutCtl& ctl) {
+  const int64_t row = int64_t{ctl.maskColumns} * (ctl.bits ? 8 : 1);
+  if (!(ctl.keepProb > 0 && ctl.keepProb < 1)) {
+    ThrowFault("shape", Format("keepProb is %g", static_cast<double>(ctl.keepProb)),
+               "The page of DropOut wants a probability between 0 and 1, both excluded.");
+  }
+  if (ctl.maskColumns == 0 ||
+      (!ctl.contiguous && (row < ctl.columns || ctl.maskColumns % 2 != 0))) {
+    ThrowFault(
+        "shape",
+        Format("maskLastAxis is %u for rows of %u elements, by %s", ctl.maskColumns, ctl.columns,
+               ctl.bits ? "bits" : "bytes"),
+        "Hardware would drop by the wrong mask elements. A row of the mask with padding has an "
+        "even number of bytes and is not shorter than the source's.");
+  }
+}
+
+}  // namespace
+
+void VecDropOut(const Ub& dst, const Ub& src, const Ub& mask, const Ub& work,
+                const DropOutCtl& ctl) try {
+  Core& core = Core::Current();
+  core.instruction = "DropOut";
+  RequireFloat(core, dst.dtype);
+  CheckDropOut(ctl);
+  const auto width = static_cast<int64_t>(WidthOf(dst.dtype));
+  const int64_t rows = ctl.rows, columns = ctl.columns, bytes = rows * columns * width;
+  if (bytes == 0) {
+    return;
+  }
+  const int64_t inRow = ctl.contiguous ? columns / (ctl.bits ? 8 : 1) : ctl.maskColumns;
+  const int64_t maskBytes = ctl.contiguous && ctl.bits ? (rows * columns + 7) / 8 : rows * inRow;
+  const HighWork scratch = {work, ctl.workBytes, ctl.workBytes != 0};
+  const HighOperand result = {&dst, bytes, "dst"};
+  const HighOperand source = {&src, bytes, "src"};
+  const HighOperand flags = {&mask, maskBytes, "mask"};
+  for (const HighOperand& operand : {result, source, flags}) {
+    CheckHighOperand(core, operand);
+  }
+  CheckHighOverlap(core, result, source, true);
+  CheckHighOverlap(core, result, flags, false);
+  constexpr int64_t kLeast = 512;  // GetDropOutMinTmpSize
+  CheckHighWork(core, scratch, ctl.workBytes != 0 ? kLeast : 0, {result, source, flags});
+  std::array<uint8_t, 4> stored{};
+  StoreLane(dst.dtype, stored.data(), 1.0f / ctl.keepProb);
+  const float factor = LoadLane(dst.dtype, stored.data());
+  const uint64_t to = core.UbOffset(dst.addr);
+  const uint64_t from = core.UbOffset(src.addr);
+  core.IssueMove(
+      Pipe::kVector,
+      [&](Record& record) {
+        record.dtype = dst.dtype;
+        if (ctl.workBytes != 0) {
+          record.Add(WorkAccess(core, scratch));
+        }
+        record.Add(UbAccess(core, Use::kWrite, dst, bytes));
+        record.Add(UbAccess(core, Use::kRead, src, bytes));
+        record.Add(UbAccess(core, Use::kRead, mask, maskBytes));
+      },
+      [=, base = core.ub, type = dst.dtype](uint8_t* ub) {
+        // The real mask says which lanes stay, also on another image of UB, whose bytes have no value to multiply.
+        for (int64_t at = 0; at < rows * columns; ++at) {
+          uint8_t* const lane = ub + to + at * width;
+          if (!Keeps(mask.addr, ctl, at / columns, at % columns)) {
+            std::memset(lane, 0, static_cast<size_t>(width));
+          } else if (ub == base) {
+            StoreLane(type, lane, LoadLane(type, ub + from + at * width) * factor);
+          } else {
+            std::memmove(lane, ub + from + at * width, static_cast<size_t>(width));
           }
         }
         if (ub == base) {

@@ -117,6 +117,8 @@ extern "C" __global__ __aicore__ void of_the_implementation(GM_ADDR gm) {
   PipeBarrier<PIPE_ALL>();
   static_assert(F32_NEG_INF == 0xff800000 && TOTAL_UB_SIZE > TMP_UB_OFFSET);
   static_assert(TOTAL_L1_SIZE <= 512 * 1024 && TOTAL_L0A_SIZE + TOTAL_L0B_SIZE == TOTAL_L0C_SIZE);
+  static_assert(Align(33u, 32u) == 64);
+  ASSERT(CeilDiv(33, 32) == 2 && CeilAlign(33, 32) == 64);
   static_assert(ONE_BYTE_BIT_SIZE == 8 && SYNC_AIC_FLAG == 11 && SYNC_AIV_FLAG == 12);
   DataCopy(Global<float>(gm), y, 32);
 }

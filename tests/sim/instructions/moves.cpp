@@ -145,6 +145,35 @@ CALL_KERNEL(select_bytes) {
   ForType(c.srcDtype, [&](auto flag) { c.dtype == 0 ? run(float(), flag) : run(half(), flag); });
 }
 
+// The mask lies in src1's area, the scratch behind it. op: dropOutMode, 5 is mode 0 without scratch. extra: rows, columns, mask columns.
+CALL_KERNEL(drop_out) {
+  const auto run = [&](auto element) {
+    using T = decltype(element);
+    DropOutShapeInfo info;
+    info.firstAxis = static_cast<uint32_t>(c.extra[0]);
+    info.srcLastAxis = static_cast<uint32_t>(c.extra[1]);
+    info.maskLastAxis = static_cast<uint32_t>(c.extra[2]);
+    const LocalTensor<T> dst = areas.Area<T>(0), src = areas.Area<T>(1);
+    const LocalTensor<uint8_t> mask = areas.Area<uint8_t>(2);
+    const LocalTensor<uint8_t> work = mask[kAreaBytes / 2];
+    constexpr float kKept = 0.75f;
+    if (c.op == 0) {
+      DropOut(dst, src, mask, work, kKept, info);
+    } else if (c.op == 1) {
+      DropOut<T, false, DROPOUT_MODE_BYTE_MISALIGN>(dst, src, mask, work, kKept, info);
+    } else if (c.op == 2) {
+      DropOut<T, false, DROPOUT_MODE_BYTE_ALIGN>(dst, src, mask, work, kKept, info);
+    } else if (c.op == 3) {
+      DropOut<T, true, DROPOUT_MODE_BIT_ALIGN>(dst, src, mask, work, kKept, info);
+    } else if (c.op == 4) {
+      DropOut<T, true, DROPOUT_MODE_BIT_MISALIGN>(dst, src, mask, work, kKept, info);
+    } else {
+      DropOut(dst, src, mask, kKept, info);
+    }
+  };
+  c.dtype == 0 ? run(float()) : run(half());
+}
+
 // extra: srcM, srcK, oriSrcK, isFront. op: 0 shape given, 1 shape from the tiling and no scratch.
 CALL_KERNEL(softmax_grad_step) {
   TBuf<> scratch;

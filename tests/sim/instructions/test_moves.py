@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Copies between GM and UB, Brcb, TransDataTo5HD, SelectWithBytesMask and SoftmaxGrad."""
+"""Copies between GM and UB, Brcb, TransDataTo5HD, SelectWithBytesMask, DropOut and
+SoftmaxGrad.
+"""
 
 from __future__ import annotations
 
@@ -264,6 +266,47 @@ def test_select_with_bytes_mask(bench: Bench, op: int, flag: int) -> None:
             )
             got = bench.run("moves:select_bytes", call, area(source[:0]), area(source), area(mask))
             np.testing.assert_array_equal(got, want)
+
+
+DROP_OUT = {
+    # mode: elements in a row of the source, bytes in one of the mask
+    "byte misaligned": (1, 32, 64),
+    "byte aligned": (2, 32, 32),
+    "bit aligned": (3, 64, 8),
+    "bit misaligned": (4, 48, 32),
+    "told by the axes": (0, 64, 8),
+    "padded bytes by the axes": (0, 32, 64),
+    "without scratch": (5, 48, 48),
+}
+
+
+@pytest.mark.parametrize("dtype", [FLOAT, HALF])
+@pytest.mark.parametrize(("mode", "columns", "mask_columns"), DROP_OUT.values(), ids=DROP_OUT)
+def test_drop_out(bench: Bench, mode: int, columns: int, mask_columns: int, dtype: int) -> None:
+    """An element by its byte of the mask or by its bit, the lowest first; the factor is of T."""
+    rng = np.random.default_rng(mode)
+    kind = np.dtype(DTYPES[dtype])
+    rows = 5
+    source = rng.normal(size=(rows, columns)).astype(kind)
+    mask = rng.integers(0, 256, (rows, mask_columns), dtype=np.uint8)
+    in_bytes = columns <= mask_columns
+    if in_bytes:
+        mask = (mask % 2).astype(np.uint8)
+    flags = mask if in_bytes else np.unpackbits(mask, axis=1, bitorder="little")
+    factor = kind.type(np.float32(1) / np.float32(0.75))
+    want = np.where(flags[:, :columns] != 0, (source * factor).astype(kind), kind.type(0))
+    call = Call(op=mode, dtype=dtype, extra=(rows, columns, mask_columns))
+    got = bench.run("moves:drop_out", call, area(source[:0]), area(source), area(mask))
+    np.testing.assert_array_equal(got, area(want))
+
+
+@pytest.mark.plants_faults
+def test_drop_out_refuses(bench: Bench) -> None:
+    """Rows of the mask that are shorter than the source's."""
+    call = Call(op=4, dtype=FLOAT, extra=(2, 64, 4))
+    empty = area(np.zeros(0, np.float32))
+    with pytest.raises(KernelError, match="maskLastAxis is 4 for rows of 64 elements, by bits"):
+        bench.run("moves:drop_out", call, empty, empty, empty)
 
 
 @pytest.mark.parametrize("dtype", [FLOAT, HALF])

@@ -56,6 +56,10 @@ OTHERS = {
     ("Axpy", 4, False): (0, 0, 1, 0),
     ("Lgamma", 2, False): (26 * 600, 26 * REPEAT, 13, 0),
     ("Lgamma", 4, True): (7 * 1200, 7 * REPEAT, 8, 0),
+    ("DropOut", 2, False): (2 * 300 * 4, 512, 0, 0),
+    # In half, 4096 elements at a time; the mask without its padding unless it may be overwritten.
+    ("SelectWithBytesMask", 4, False): (2 * 6016 + 512 + 6016, 2 * 4096 + 512 + 6016, 0, 0),
+    ("SelectWithBytesMask", 4, True): (2 * 6016 + 512, 2 * 4096 + 512, 0, 0),
     ("Sum", 2, False): (32, 32, 0, 0),
     ("Sum", 4, False): (64, 64, 0, 0),
     ("CumSumLast", 4, False): (32 * 32 * 4 * 2, 16 * 32 * 4 * 2, 0, 0),

@@ -43,6 +43,11 @@ int main() {
       GetPowerMaxMinTmpSize(one, shape, false, width, reused, most, least);
       GetPowerTmpBufferFactorSize(false, true, false, width, factor, extra);
       Line("PowerScalar", width, reused, most, least, factor, extra);
+      GetDropOutMaxMinTmpSize(shape, width, reused, most, least);
+      Line("DropOut", width, reused, most, least, 0, 0);
+      GetSelectWithBytesMaskMaxMinTmpSize(ge::Shape({20, 300}), one, width, ge::Shape({20, 320}), 1,
+                                          reused, most, least);
+      Line("SelectWithBytesMask", width, reused, most, least, 0, 0);
       GetSumMaxMinTmpSize(1000, width, reused, most, least);
       Line("Sum", width, reused, most, least, 0, 0);
       GetCumSumMaxMinTmpSize(ge::Shape({20, 32}), width, true, reused, most, least);

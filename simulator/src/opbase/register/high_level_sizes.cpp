@@ -195,6 +195,66 @@ void GetBroadCastMaxMinTmpSize(const platform_ascendc::PlatformAscendC&, const g
   minValue = size(0);
   maxValue = size(rows);
 }
+uint32_t GetDropOutMinTmpSize(const ge::Shape&, uint32_t, bool) { return 512; }
+uint32_t GetDropOutMaxTmpSize(const ge::Shape& srcShape, uint32_t typeSize, bool isReuseSource) {
+  const auto most = static_cast<uint32_t>(2 * srcShape.GetShapeSize() * kFloatBytes);
+  return std::max(GetDropOutMinTmpSize(srcShape, typeSize, isReuseSource), most);
+}
+void GetDropOutMaxMinTmpSize(const ge::Shape& srcShape, uint32_t typeSize, bool isReuseSource,
+                             uint32_t& maxValue, uint32_t& minValue) {
+  maxValue = GetDropOutMaxTmpSize(srcShape, typeSize, isReuseSource);
+  minValue = GetDropOutMinTmpSize(srcShape, typeSize, isReuseSource);
+}
+
+namespace {
+
+// Scratch of Select by a mask of bytes: the source in half, at most `most` elements at a time, and the mask without its padding unless it
+// may be overwritten.
+uint32_t SelectScratch(const ge::Shape& src0, const ge::Shape& src1, const ge::Shape& mask,
+                       uint32_t maskWidth, bool reusesMask, int64_t most) {
+  constexpr int64_t kBlockBytes = 32, kHalfBytes = 2, kReserved = 512, kLeast = 1024;
+  const auto padded = [](int64_t value) {
+    return (value + kBlockBytes - 1) / kBlockBytes * kBlockBytes;
+  };
+  const bool isScalar = src0.GetDimNum() == 0 || src0.GetShapeSize() == 1;
+  const ge::Shape& source = isScalar ? src1 : src0;
+  if (source.GetDimNum() == 0 || mask.GetDimNum() == 0) {
+    return kLeast;
+  }
+  const int64_t size = source.GetShapeSize(), maskRow = mask.GetDim(mask.GetDimNum() - 1);
+  int64_t bytes = std::max(kLeast, padded(std::min(size, most)) * kHalfBytes + kReserved);
+  if (maskRow != source.GetDim(source.GetDimNum() - 1) && !reusesMask && maskRow > 1) {
+    bytes += padded(size * maskWidth);
+  }
+  return static_cast<uint32_t>(bytes);
+}
+
+}  // namespace
+
+#define ACLSIM_SELECT_SIZES_(Name)                                                                 \
+  uint32_t Get##Name##MaxTmpSize(const ge::Shape& src0Shape, const ge::Shape& src1Shape, uint32_t, \
+                                 const ge::Shape& maskShape, uint32_t maskTypeSize,                \
+                                 bool isReuseMask) {                                               \
+    return SelectScratch(src0Shape, src1Shape, maskShape, maskTypeSize, isReuseMask, INT64_MAX);   \
+  }                                                                                                \
+  uint32_t Get##Name##MinTmpSize(const ge::Shape& src0Shape, const ge::Shape& src1Shape, uint32_t, \
+                                 const ge::Shape& maskShape, uint32_t maskTypeSize,                \
+                                 bool isReuseMask) {                                               \
+    return SelectScratch(src0Shape, src1Shape, maskShape, maskTypeSize, isReuseMask, 4096);        \
+  }                                                                                                \
+  void Get##Name##MaxMinTmpSize(const ge::Shape& src0Shape, const ge::Shape& src1Shape,            \
+                                uint32_t srcTypeSize, const ge::Shape& maskShape,                  \
+                                uint32_t maskTypeSize, bool isReuseMask, uint32_t& maxValue,       \
+                                uint32_t& minValue) {                                              \
+    maxValue = Get##Name##MaxTmpSize(src0Shape, src1Shape, srcTypeSize, maskShape, maskTypeSize,   \
+                                     isReuseMask);                                                 \
+    minValue = Get##Name##MinTmpSize(src0Shape, src1Shape, srcTypeSize, maskShape, maskTypeSize,   \
+                                     isReuseMask);                                                 \
+  }
+ACLSIM_SELECT_SIZES_(Select)
+ACLSIM_SELECT_SIZES_(SelectWithBytesMask)
+#undef ACLSIM_SELECT_SIZES_
+
 void GetSumMaxMinTmpSize(uint32_t n, uint32_t typeSize, bool, uint32_t& maxSize,
                          uint32_t& minSize) {
   maxSize = minSize = static_cast<uint32_t>(
