@@ -459,12 +459,15 @@ class KernelBuilder(Compiler):
         )
         if types:
             words += [*_OF_HALVES, f"-DACLSIM_KERNEL_TYPES={types}"]
+        parsed = self._kernel_headers(words, cube=cube)
         objects = []
         if types:
-            objects = [self._cube_half(wrapper, output.stem, includes, self._for_cubes(words))]
+            of_cubes = self._for_cubes(words)
+            of_cubes = [*self._kernel_headers(of_cubes, cube=True), *of_cubes]
+            objects = [self._cube_half(wrapper, output.stem, includes, of_cubes)]
         self.with_headers(
             lambda: self._compile(
-                [self._object_at(wrapper, output, includes, words, objects)], title
+                [self._object_at(wrapper, output, includes, [*parsed, *words], objects)], title
             )
         )
         code = self._device_code(wrapper, output.stem, includes, words, title, cube=cube)

@@ -30,6 +30,7 @@
 #include "asc/device_code.h"
 #include "asc/front_end.h"
 #include "asc/launches.h"
+#include "asc/parsed_headers.h"
 #include "soc/soc.h"
 
 namespace {
@@ -345,7 +346,8 @@ class Driver {
   explicit Driver(Command command)
       : command_(std::move(command)),
         toolkit_(fs::read_symlink("/proc/self/exe").parent_path().parent_path()),
-        soc_(SocOfArchitecture(command_.arch)) {}
+        soc_(SocOfArchitecture(command_.arch)),
+        folders_(FoldersOf(command_.macros)) {}
 
   int Run() {
     if (command_.sources.empty() && command_.linking.empty()) {
@@ -408,43 +410,143 @@ class Driver {
     return words;
   }
 
-  // halves: the name of the table of calls into the other half, of a source that has both.
-  Words Preprocessing(bool cube, const std::string& halves) const {
+  // halves: the source has code for both kinds of cores.
+  Words Preprocessing(bool cube, bool halves) const {
     Words words = {"-D__NPU_ARCH__=" + std::to_string(soc_.npuArch),
                    "-D__CCE_AICORE__=" + std::to_string(soc_.cceAicore), "-D__CCE__=1",
                    "-DACLSIM_ASC"};
     for (const std::string& word : ArchitectureWords(soc_.npuArch, cube)) {
       words.push_back("-D" + word);
     }
-    if (!halves.empty()) {
-      words.push_back("-DACLSIM_HALVES=" + halves);
+    if (halves) {
+      words.push_back("-DACLSIM_HALVES=" + std::string(kTable));
     }
     if (command_.runMode == "cpu") {
       words.push_back("-DASCENDC_CPU_DEBUG");
     }
-    words.insert(words.end(),
-                 {"-isystem", (toolkit_ / "include").string(), "-include", "aclsim/asc.h"});
     return words;
   }
 
   int Preprocess(const std::string& source, const std::string& output, const std::string& expanded,
-                 bool cube, const std::string& halves = {}) {
+                 bool cube, bool halves = false) {
+    const Words macros = Preprocessing(cube, halves);
+    parsed_ = Parsed(source, macros, {});
+    parseForDeviceCode_ = [this, source, macros] {
+      return Parsed(source, macros, DeviceCodeFlags());
+    };
     Words words = Compiler();
     const Words device = DeviceFlags();
-    const Words macros = Preprocessing(cube, halves);
     words.insert(words.end(), device.begin(), device.end());
     words.insert(words.end(), macros.begin(), macros.end());
+    words.insert(words.end(), {"-isystem", (toolkit_ / "include").string(), "-include",
+                               parsed_.empty() ? "aclsim/asc.h" : parsed_});
+    if (!parsed_.empty()) {
+      words.push_back("-fpch-preprocess");
+    }
+    if (!parsed_.empty() && command_.depend) {
+      words.push_back("-fpch-deps");
+    }
     words.insert(words.end(), command_.macros.begin(), command_.macros.end());
     words.insert(words.end(), command_.flags.begin(), command_.flags.end());
     AddDependencies(output, &words);
     words.insert(words.end(), {"-E", "-x", "c++", source, "-o", expanded});
-    return Execute(words);
+    const int status = Execute(words);
+    if (status == 0 && command_.depend && !parsed_.empty() &&
+        fs::is_regular_file(DependenciesOf(output))) {
+      LeaveOutParsed(DependenciesOf(output));
+    }
+    return status;
+  }
+
+  // Takes what is made on the way from a list of dependencies: a build that goes by time would take it for changed since.
+  void LeaveOutParsed(const std::string& list) const {
+    std::string text = Read(list);
+    std::string made;  // as a rule for make has it
+    for (const char c : parsed_) {
+      made += c == ' ' || c == '#' ? std::string("\\") + c : std::string(c == '$' ? 2 : 1, c);
+    }
+    for (const std::string& word : {" " + aclsim::ParsedForm(made), " " + made}) {
+      for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at)) {
+        text.erase(at, word.size());
+      }
+    }
+    Write(list, text);
+  }
+
+  // The path of a header to include before all else: the simulator's headers that a source begins with, parsed with these macros. What
+  // is asked for as preprocessed text has them as text.
+  std::string Parsed(const std::string& source, const Words& macros, const Words& last) const {
+    const auto forced = [](const std::string& word) {
+      return word == "-include" || word == "-imacros";
+    };
+    if (!mayUseParsed_ || command_.stage == "-E" ||
+        std::any_of(command_.macros.begin(), command_.macros.end(), forced)) {
+      return {};
+    }
+    aclsim::HeaderParse parse{Compiler(), ToolkitHeaders(source), (toolkit_ / "include").string()};
+    for (const Words& part : {DeviceFlags(), macros, command_.flags, last}) {
+      // Warnings are those of the text that follows.
+      std::copy_if(part.begin(), part.end(), std::back_inserter(parse.words),
+                   [](const std::string& word) {
+                     return !StartsWith(word, "-W") && !StartsWith(word, "-fdiagnostics") &&
+                            !StartsWith(word, "-fmax-errors");
+                   });
+    }
+    return aclsim::ParsedHeader(parse);
+  }
+
+  // The simulator's headers that a source begins with, in an order that is the same for all sources: they are made for any.
+  Words ToolkitHeaders(const std::string& source) const {
+    std::set<std::string> found;
+    for (const std::string& header : aclsim::LeadingHeaders(Read(source))) {
+      const std::string name = header.substr(1, header.size() - 2);
+      const auto has = [&name](const fs::path& folder) { return fs::exists(folder / name); };
+      const bool beside = header[0] == '"' && has(fs::path(source).parent_path());
+      // The user's own may say something that changes those which follow.
+      if (beside || std::any_of(folders_.begin(), folders_.end(), has)) {
+        break;
+      }
+      if (has(toolkit_ / "include")) {
+        found.insert("<" + name + ">");
+      }
+    }
+    Words headers(found.begin(), found.end());
+    if (!headers.empty()) {
+      headers.insert(headers.begin(), "<aclsim/asc.h>");
+    }
+    return headers;
+  }
+
+  // The folders of headers that a command names.
+  static Words FoldersOf(const Words& macros) {
+    Words folders;
+    for (size_t i = 0; i < macros.size(); ++i) {
+      if (macros[i] == "-I" || macros[i] == "-isystem" || macros[i] == "-iquote") {
+        folders.push_back(macros[++i]);
+      } else if (StartsWith(macros[i], "-I")) {
+        folders.push_back(macros[i].substr(2));
+      }
+    }
+    return folders;
   }
 
   int Compile(const std::string& source, const std::string& output) {
     if (!IsAsc(source)) {
       return CompilePlain(source, output);
     }
+    const int status = CompileAsc(source, output);
+    // Another process makes room in the cache for what it needs.
+    const auto lost = [](const std::string& header) {
+      return !header.empty() && !fs::exists(aclsim::ParsedForm(header));
+    };
+    if (status == 0 || (mayUseParsed_ && !lost(parsed_) && !lost(parsedForDeviceCode_))) {
+      return status;
+    }
+    mayUseParsed_ = false;
+    return CompileAsc(source, output);
+  }
+
+  int CompileAsc(const std::string& source, const std::string& output) {
     const std::string expanded = temporary_.File("expanded.ii");
     int status = Preprocess(source, output, expanded, false);
     if (status != 0) {
@@ -457,9 +559,8 @@ class Driver {
     }
     // An object has both halves; what is asked for as text has the one with the host's code that runs.
     const bool whole = command_.stage.empty() || command_.stage == "-c";
-    const std::string halves = kernel.halves ? TableName(source) : "";
     if (kernel.cube || kernel.halves) {
-      status = Preprocess(source, output, expanded, kernel.cube, halves);
+      status = Preprocess(source, output, expanded, kernel.cube, kernel.halves);
       if (status != 0) {
         return status;
       }
@@ -480,7 +581,7 @@ class Driver {
     if (status != 0 || !kernel.halves || !whole) {
       return status;
     }
-    status = Preprocess(source, output, expanded, true, halves);
+    status = Preprocess(source, output, expanded, true, true);
     if (status != 0) {
       return status;
     }
@@ -490,7 +591,7 @@ class Driver {
     status = status != 0
                  ? status
                  : DeviceCode(kernel, cubes, true, derived == nullptr ? nullptr : &matrices);
-    return status != 0 ? status : JoinHalves(halves, own, output, vectors, matrices);
+    return status != 0 ? status : JoinHalves(own, output, vectors, matrices);
   }
 
   int CompileText(const std::string& text, const std::string& stage, const std::string& output) {
@@ -546,12 +647,6 @@ class Driver {
     return ", " + std::to_string(cores.cubes) + ", " + std::to_string(cores.vectors);
   }
 
-  // Each object of a program has its own.
-  std::string TableName(const std::string& source) const {
-    const std::string key = fs::absolute(source).string() + " " + command_.output;
-    return "aclsimCubeHalves" + std::to_string(std::hash<std::string>()(key));
-  }
-
   // The mode --cube-half. --calls names a file for the table by which launches of the other half call this one.
   int CubeHalf() {
     Words calls;
@@ -564,9 +659,10 @@ class Driver {
     return status != 0 ? status : Join({half}, command_.calls, calls, command_.output, unused);
   }
 
-  // One object of both halves, with the table of how the vector half's launches call the other one.
-  int JoinHalves(const std::string& table, const std::string& own, const std::string& output,
-                 const LaunchSet& vectors, const LaunchSet& matrices) {
+  // One object of both halves, with the table of how the vector half's launches call the other one. Each object of a program has its
+  // own.
+  int JoinHalves(const std::string& own, const std::string& output, const LaunchSet& vectors,
+                 const LaunchSet& matrices) {
     const std::string cubes = temporary_.File("cube_half.o");
     Words calls;
     if (const int status = CubeHalf({temporary_.File("cubes.o")}, cubes, &calls); status != 0) {
@@ -577,7 +673,11 @@ class Driver {
       const bool ofVectors = vectors.count(call) != 0;
       return aclsim::KernelCores{ofCubes ? 1U : 0U, ofCubes && ofVectors ? 2U : ofCubes ? 0U : 1U};
     };
-    return Join({own, cubes}, table, calls, output, coresOf);
+    const std::string joined = temporary_.File("joined.o");
+    const int status = Join({own, cubes}, std::string(kTable), calls, joined, coresOf);
+    return status != 0
+               ? status
+               : Execute({"objcopy", "--localize-symbol=" + std::string(kTable), joined, output});
   }
 
   int Join(const Words& halves, const std::string& table, const Words& calls,
@@ -632,6 +732,8 @@ class Driver {
     return symbol.substr(2, symbol.rfind(aclsim::kRunOfLaunch) - 2) + "E";
   }
 
+  // The name of the table of how launches call the AICs' half.
+  static constexpr std::string_view kTable = "aclsimCubeHalves";
   // Symbols of the AICs' half have this behind them, so that a program or library has both halves: kernels by name, too.
   static constexpr std::string_view kOfCubes = ".cube";
 
@@ -708,6 +810,8 @@ class Driver {
     return symbols;
   }
 
+  static Words DeviceCodeFlags() { return {"-O0", "-g1", "-w", "-fno-lto", "-fno-sanitize=all"}; }
+
   // Finds what the device compiler would refuse of a source that the host's compiler takes. working: if not null, gets the functions
   // by which launches call kernels that have instructions in this half.
   int DeviceCode(const aclsim::KernelSource& kernel, std::string text, bool cube,
@@ -727,6 +831,16 @@ class Driver {
       for (; at != std::string::npos; at = text.find(aclsim::kKernelMark, at)) {
         text.replace(at, aclsim::kKernelMark.size(), aclsim::kKernelMarkForDeviceCode);
       }
+      const std::string form = aclsim::ParsedForm(parsed_);
+      const size_t named = parsed_.empty() ? std::string::npos : text.find(form);
+      if (named != std::string::npos) {
+        parsedForDeviceCode_ = parseForDeviceCode_();
+        if (parsedForDeviceCode_.empty()) {
+          mayUseParsed_ = false;
+          return 1;
+        }
+        text.replace(named, form.size(), aclsim::ParsedForm(parsedForDeviceCode_));
+      }
       assembly = temporary_.File("device.s");
       const std::string marked = temporary_.File("device.ii");
       Write(marked, text);
@@ -734,8 +848,9 @@ class Driver {
       const Words device = DeviceFlags();
       words.insert(words.end(), device.begin(), device.end());
       words.insert(words.end(), command_.flags.begin(), command_.flags.end());
-      words.insert(words.end(), {"-O0", "-g1", "-w", "-fno-lto", "-fno-sanitize=all", "-x",
-                                 "c++-cpp-output", "-S", marked, "-o", assembly});
+      const Words last = DeviceCodeFlags();
+      words.insert(words.end(), last.begin(), last.end());
+      words.insert(words.end(), {"-x", "c++-cpp-output", "-S", marked, "-o", assembly});
       if (const int status = ExecuteAsDevice(words); status != 0) {
         return status;
       }
@@ -896,12 +1011,18 @@ class Driver {
     if (!command_.depend) {
       return;
     }
-    const fs::path beside = fs::path(command_.output.empty() ? output : command_.output);
     words->insert(words->end(),
-                  {command_.userHeadersOnly ? "-MMD" : "-MD", "-MF",
-                   command_.dependencies.empty() ? fs::path(beside).replace_extension(".d").string()
-                                                 : command_.dependencies,
-                   "-MT", command_.target.empty() ? beside.string() : command_.target});
+                  {command_.userHeadersOnly ? "-MMD" : "-MD", "-MF", DependenciesOf(output), "-MT",
+                   command_.target.empty() ? Beside(output) : command_.target});
+  }
+
+  std::string Beside(const std::string& output) const {
+    return command_.output.empty() ? output : command_.output;
+  }
+
+  std::string DependenciesOf(const std::string& output) const {
+    return command_.dependencies.empty() ? fs::path(Beside(output)).replace_extension(".d").string()
+                                         : command_.dependencies;
   }
 
   int Link(const Words& objects) {
@@ -946,6 +1067,12 @@ class Driver {
   Command command_;
   fs::path toolkit_;
   const Soc& soc_;
+  const Words folders_;
+  bool mayUseParsed_ = true;
+  // Headers parsed for a compile, and for that of DeviceCode; empty: parsed with the source.
+  std::string parsed_;
+  std::string parsedForDeviceCode_;
+  std::function<std::string()> parseForDeviceCode_;
   TemporaryFolder temporary_;
 };
 
