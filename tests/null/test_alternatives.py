@@ -36,6 +36,19 @@ def test_sources_are_put_back(tmp_path: Path) -> None:
     assert path.read_text() == before
 
 
+def test_sources_have_a_place_that_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that what was compiled there is found again; nothing of a killed run stays in it."""
+    monkeypatch.setenv("ACLGRAD_CACHE", str(tmp_path))
+    change = next(iter(LISTED.values()))
+    with alternatives.kept_sources(ROOT, "softmax_grad") as first:
+        (first / change["file"]).write_text("an alternative")
+    with alternatives.kept_sources(ROOT, "softmax_grad") as again:
+        assert again == first and again.is_relative_to(tmp_path)
+        assert (again / change["file"]).read_text() == (ROOT / change["file"]).read_text()
+    with alternatives.kept_sources(ROOT, "log_sigmoid_grad") as other:
+        assert other != first
+
+
 @pytest.mark.parametrize(
     ("other", "said"),
     [(8.0, "half as many would be faster by 20 % at these costs"), (9.0, "the choice holds")],

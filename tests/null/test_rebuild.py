@@ -431,6 +431,78 @@ def test_checkout_and_stash(tree: Tree) -> None:
     assert tree.value_again() == 1
 
 
+def refusing(tree: Tree) -> Path:
+    """From now on the tree's compiler refuses to compile while a file is there."""
+    shut = tree.root / "shut"
+    script = tree.root / "compiler"
+    script.write_text(
+        f'#!/bin/sh\n[ "$1" = -v ] || [ ! -e {shut} ] || exit 1\nexec {COMPILER} "$@"\n'
+    )
+    script.chmod(0o755)
+    tree.compiler = str(script)
+    return shut
+
+
+def test_undone_change_is_not_built_again(tree: Tree) -> None:
+    """Any of those that came before, also one behind a change that does not compile."""
+    shut = refusing(tree)
+    for value in (1, 2, 3):
+        tree.header.write_text(f"#define VALUE {value}\n")
+        assert tree.value_again() == value
+    tree.header.write_text("#define VALUE undeclared\n")
+    assert tree.step.run() is not None and not tree.step.output.exists()
+    shut.touch()
+    for value in (2, 1, 3, 2):
+        tree.header.write_text(f"#define VALUE {value}\n")
+        assert tree.value_again() == value
+    tree.header.write_text("#define VALUE 4\n")
+    assert tree.step.run() is not None
+
+
+def test_undone_change_beside_another(tree: Tree) -> None:
+    """What was built before counts only if all that it was made from is as it was."""
+    shut = refusing(tree)
+    assert tree.value_again() == 1
+    tree.header.write_text("#define VALUE 2\n")
+    assert tree.value_again() == 2
+    shut.touch()
+    tree.header.write_text("#define VALUE 1\n")
+    (tree.root / "extra.h").write_text("#define EXTRA 10\n")
+    assert tree.step.run() is not None
+    shut.unlink()
+    assert tree.value_again() == 11
+    shut.touch()
+    (tree.root / "extra.h").unlink()
+    tree.words = ["-DWORD=5"]
+    assert tree.step.run() is not None
+    tree.words = []
+    assert tree.value_again() == 1
+
+
+def test_earlier_output_that_was_damaged(tree: Tree) -> None:
+    tree.header.write_text("#define VALUE 2\n")
+    assert tree.value_again() == 2
+    (kept,) = tree.out.glob("*.earlier")
+    kept.write_bytes(bytes(kept.stat().st_size))
+    tree.header.write_text("#define VALUE 1\n")
+    assert tree.value_again() == 1
+
+
+def test_earlier_outputs_are_limited(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
+    size = tree.step.output.stat().st_size
+    monkeypatch.setattr(rebuild, "_BYTES_EARLIER", 2 * size + size // 2)
+    for value in range(2, 7):
+        tree.header.write_text(f"#define VALUE {value}\n")
+        assert tree.value() == value
+    kept = list(tree.out.glob("*.earlier"))
+    assert len(kept) == 2 and len(list(tree.out.glob("*.earlier.made"))) == 2
+    assert all(path.stat().st_nlink == 1 for path in kept)
+    monkeypatch.setattr(rebuild, "_BYTES_EARLIER", size // 2)
+    tree.header.write_text("#define VALUE 7\n")
+    assert tree.value_again() == 7
+    assert not list(tree.out.glob("*.earlier*"))
+
+
 def test_many_changes_within_one_tick_of_the_clock(tree: Tree) -> None:
     """Of one size, at one time and in one inode: the record was written when that could be."""
     for value in (2, 3, 4, 5, 6, 7) * 2:

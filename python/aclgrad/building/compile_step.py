@@ -86,7 +86,8 @@ class Step:
             return None
         with alone(rebuild.lock_of(self.output)):
             # Whoever had the lock may have made it.
-            return None if self.fresh() else self._make()
+            made = self.fresh() or rebuild.restore(self.output, self._key())
+            return None if made else self._make()
 
     def _make(self) -> str | None:
         """Compile aside: others may be reading what is there, and the compiler of a run that was

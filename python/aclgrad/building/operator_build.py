@@ -174,7 +174,7 @@ class Builder(ApiBuilder):
         inputs = rebuild.Inputs(dict.fromkeys(map(str, libraries), ""))
         if not rebuild.fresh(output, _DESCRIBE):
             with alone(rebuild.lock_of(output)):
-                if not rebuild.fresh(output, _DESCRIBE):
+                if not rebuild.fresh(output, _DESCRIBE) and not rebuild.restore(output, _DESCRIBE):
                     rebuild.make(
                         output,
                         _DESCRIBE,

@@ -5,22 +5,36 @@ order of time stamps (docs/decisions/0002-rebuild-by-content.md).
 Beside each output lies a record, ``<output>.made``: how it was made (``key``), the sums of the
 files that were read, the names that were looked for in vain, and the output's own sum. The output
 is fresh when all of these are as the record says.
+
+What an output was before stays beside it as ``<output>.<sum>.earlier``, with its record: a change
+that is undone is not built again.
 """
 
 from __future__ import annotations
 
 import fcntl
+import glob
+import hashlib
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from aclgrad.common.sums import INTERFACE, Status, now, remember, settled, status_of, sum_of
 
+_RECORD = ".made"
 _TRIES = 3
 """How often something is made while others write its inputs."""
+
+EARLIER = ".earlier"
+_MOST_EARLIER = 16
+_BYTES_EARLIER = 8_000_000
+"""How much of what an output was before is kept: larger ones are not, precompiled headers above
+all.
+"""
 
 Entry = tuple[str, str, Status]
 """A file, its sum, and the status that it had then."""
@@ -39,7 +53,7 @@ class Inputs:
 
 def record_of(output: Path) -> Path:
     """Where it is written down what an output was made from."""
-    return output.with_name(output.name + ".made")
+    return output.with_name(output.name + _RECORD)
 
 
 def lock_of(output: Path) -> Path:
@@ -72,6 +86,66 @@ def fresh(output: Path, key: str) -> bool:
     if today is not record:
         _refresh(output, text, today)
     return True
+
+
+def restore(output: Path, key: str) -> bool:
+    """Put back what an output was before, if that is what making it now would give: a change was
+    undone, another branch checked out. The caller holds its lock.
+    """
+    for place in _earlier(output):
+        kept = place.with_name(place.name.removesuffix(_RECORD))
+        try:
+            record = json.loads(place.read_text("utf-8", "surrogateescape"))
+            record["output"][0] = str(kept)
+            today = _today(record) if record["key"] == key else None
+        except (OSError, ValueError, KeyError, TypeError, IndexError):
+            continue
+        if today is None:
+            continue
+        _set_aside(output)
+        try:
+            kept.replace(output)
+            known = [str(output), today["output"][1], *status_of(str(output))]
+            _write(record_of(output), {**today, "output": known})
+        except OSError:
+            return False  # made as ever
+        finally:
+            place.unlink(missing_ok=True)
+        return True
+    return False
+
+
+def _earlier(output: Path) -> list[Path]:
+    """Records of what an output was before, the last first."""
+    pattern = f"{glob.escape(output.name)}.*{EARLIER}{_RECORD}"
+    found = []
+    for place in output.parent.glob(pattern):
+        with suppress(OSError):
+            found.append((place.stat().st_mtime_ns, place))
+    return [place for _, place in sorted(found, reverse=True)]
+
+
+def _set_aside(output: Path) -> None:
+    """Keep an output and take its record away; whoever reads it goes on reading it."""
+    place = record_of(output)
+    with suppress(OSError):
+        name = hashlib.sha256(place.read_bytes()).hexdigest()[:16]
+        kept = output.with_name(f"{output.name}.{name}{EARLIER}")
+        if output.stat().st_size <= _BYTES_EARLIER:
+            kept.unlink(missing_ok=True)
+            os.link(output, kept)
+            place.replace(record_of(kept))
+            os.utime(record_of(kept))
+    # Without its record the output is not fresh, whenever this ends.
+    place.unlink(missing_ok=True)
+    size = 0
+    for number, old in enumerate(_earlier(output)):
+        kept = old.with_name(old.name.removesuffix(_RECORD))
+        with suppress(OSError):
+            size += kept.stat().st_size
+        if number >= _MOST_EARLIER or size > _BYTES_EARLIER:
+            old.unlink(missing_ok=True)
+            kept.unlink(missing_ok=True)
 
 
 def _today(record: dict[str, Any]) -> dict[str, Any] | None:
@@ -165,7 +239,6 @@ def make(
     again when an input was written meanwhile: what is summed is what was read. ``known`` are inputs
     that can be named before.
     """
-    place = record_of(output)
     record: dict[str, Any] | None = None
     error: str | None = None
     for _ in range(_TRIES):
@@ -180,15 +253,14 @@ def make(
             if error is None:
                 record = {"key": key, "seen": begun, **_listed(after, known.absent)}
             break
-    # Without its record the output is not fresh, whenever this ends.
-    place.unlink(missing_ok=True)
+    _set_aside(output)
     if error is not None:
         output.unlink(missing_ok=True)
         return error
     keep()
     if record is not None:
         found, status = sum_of(str(output))
-        _write(place, {**record, "output": [str(output), found, *status]})
+        _write(record_of(output), {**record, "output": [str(output), found, *status]})
     return None
 
 

@@ -19,7 +19,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from aclgrad import __version__
-from aclgrad.common import temporary
+from aclgrad.common import rebuild, temporary
 from aclgrad.errors import ToolkitError
 from aclgrad.packaging import elf, sbom, signing
 from aclgrad.packaging.archive import uninstaller, write_run
@@ -36,7 +36,8 @@ VENDOR = "aclgrad"
 OTHERS_VENDOR = "customize"  # as CANN calls a project's vendor that says nothing else
 _VERSION = re.compile(r"\d[0-9A-Za-z.+-]{0,63}")
 _VENDOR_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
-_BUILDERS = (".part", ".made", ".lock", ".d")  # what a build leaves beside its libraries
+_BUILDERS = (".part", ".made", ".lock", ".d", rebuild.EARLIER)
+"""Endings of what a build leaves beside its libraries."""
 _TBE = "op_impl/ai_core/tbe"
 _RECORDS = ("manifest.sha256", "install.info", sbom.PACKAGE_FILE)  # of an installation
 

@@ -5,6 +5,7 @@ changed, estimated at the costs in force. benchmarks/choices.toml of a checkout 
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 import subprocess
@@ -17,7 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 
-from aclgrad.common import files, temporary
+from aclgrad.common import cache, files
+from aclgrad.common.locks import alone
 from aclgrad.errors import ToolkitError
 from aclgrad.runtime.toolkit import checkout
 from aclgrad.spec import dtypes
@@ -124,8 +126,7 @@ def others(
     if root is None or _SHARED not in _tiling(root, spec.op):
         return {}
     found = {}
-    with temporary.folder() as folder:
-        copy_sources(root, folder, spec.op)
+    with kept_sources(root, spec.op) as folder:
         words = [str(folder), *call_of(spec, shape, dtype, attrs), "--soc", soc]
         for name, change in load(root)["alternatives"].items():
             told(name)
@@ -137,6 +138,20 @@ def others(
                 if "tiling-key-unknown" not in str(error):
                     raise
     return found
+
+
+@contextmanager
+def kept_sources(root: Path, op: str) -> Iterator[Path]:
+    """The operator's sources in a place that stays: what was compiled of each alternative before is
+    found again there.
+    """
+    name = hashlib.sha256(str(root).encode()).hexdigest()[:10]
+    folder = cache.root() / f"choices-{name}" / op
+    with alone(folder.with_name(f"{op}.lock")):
+        # A run that was killed has left its alternative in there.
+        shutil.rmtree(folder, ignore_errors=True)
+        copy_sources(root, folder, op)
+        yield folder
 
 
 def _tiling(root: Path, op: str) -> str:
