@@ -11,6 +11,10 @@
 # kernel files, without folders, that are not compiled: the launches of their kernels throw.
 include_guard(GLOBAL)
 cmake_minimum_required(VERSION 3.19)
+# Dependencies are written with absolute paths. Unset, the policy is a warning of Ninja's for each kernel file.
+if(POLICY CMP0116)
+  cmake_policy(SET CMP0116 NEW)
+endif()
 
 get_filename_component(_ascendc_toolkit "${CMAKE_CURRENT_LIST_DIR}/../../.." REALPATH)
 find_package(aclgrad REQUIRED PATHS "${_ascendc_toolkit}/share/cmake" NO_DEFAULT_PATH)

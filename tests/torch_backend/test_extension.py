@@ -53,3 +53,24 @@ def test_a_build_and_cmake(run: Run) -> None:
     program = BY_CMAKE.splitlines()[-1]
     without = run(f"cd {EXAMPLE}; {program} 2>&1 || true")
     assert "aclnnHuberGrad or aclnnHuberGradGetWorkspaceSize not in" in without
+
+
+@pytest.mark.parametrize("first", ["torch_npu", "toolkit"])
+def test_headers_of_both_in_one_source(tmp_path: Path, first: str) -> None:
+    """torch_npu brings some of CANN's headers along: a source may read these and the toolkit's."""
+    import torch_npu  # type: ignore[import-not-found]
+
+    of_both = {
+        "torch_npu": Path(torch_npu.__file__).parent / "include",
+        "toolkit": Path(os.environ["ASCEND_HOME_PATH"]) / "include",
+    }
+    source = tmp_path / "both.cpp"
+    source.write_text(
+        '#include "graph/operator.h"\n#include "exe_graph/runtime/tiling_context.h"\n'
+        '#include "register/op_def_registry.h"\n'
+        "ge::graphStatus status = ge::GRAPH_PARAM_INVALID;\nge::Status other = ge::FAILED;\n"
+    )
+    folders = [of_both.pop(first), *of_both.values()]
+    words = ["c++", "-std=c++17", "-fsyntax-only", "-w", *(f"-I{folder}" for folder in folders)]
+    done = subprocess.run([*words, source], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

@@ -4,6 +4,7 @@
 #include "findings/finding.h"
 #include "runtime/errors.h"
 #include "runtime/options.h"
+#include "runtime/runtime.h"
 #include "soc/select.h"
 
 namespace aclsim {
@@ -41,12 +42,16 @@ int32_t aclsimUseArch(uint32_t npuArch) {
 int32_t aclsimLaunchAsc(const char* name, uint32_t npuArch, const void* entry,
                         aclsimKernelBody body, void* context, void (*release)(void* context),
                         int64_t blocks, void* const* args, size_t argCount, void* stream) {
+  // The source of a launch says when its kernel runs on AICs; other sources of the same library do not count.
+  const aclsim::NextCores cores =
+      aclsim::TakeNextCores().value_or(aclsim::NextCores{{0, 1}, nullptr});
   int32_t status = aclsim::Enter("<<<>>>", [&](const aclsim::Api& api) {
     return aclsim::CheckAscLaunch(api, name, npuArch, blocks);
   });
   if (status != 0) {
     release(context);
   } else {
+    aclsimNextCores(cores.group.cubes, cores.group.vectors, cores.cubeBody);
     status = aclsimLaunchBody(name, entry, body, context, release, static_cast<uint32_t>(blocks), 0,
                               args, argCount, stream);
   }

@@ -316,7 +316,7 @@ int32_t LaunchBody(const Api& api, const char* name, const void* entry, aclsimKe
   launch.blockDim = blockDim;
   launch.tilingKey = tilingKey;
   launch.body = calling(body);
-  if (told && told->group.vectors > 0 && told->cubeBody == nullptr) {
+  if (told && told->group.cubes > 0 && told->group.vectors > 0 && told->cubeBody == nullptr) {
     return api.Fail(
         ACL_ERROR_INVALID_PARAM,
         "kernel %s runs on AICs too, and its half for them is not in the program. Next: "
@@ -324,6 +324,7 @@ int32_t LaunchBody(const Api& api, const char* name, const void* entry, aclsimKe
         name);
   }
   if (told) {
+    FindCores(&launch);  // whether a coupled core uses its matrix unit
     launch.group = told->group;
     if (told->cubeBody != nullptr) {
       (launch.Mixed() ? launch.cubeBody : launch.body) = calling(told->cubeBody);

@@ -19,15 +19,21 @@ def cmake(*words: object, **environment: str) -> subprocess.CompletedProcess[str
     return subprocess.run(command, capture_output=True, text=True, check=False, env=whole)
 
 
-@pytest.mark.parametrize("kind", ["STATIC", "SHARED", "OBJECT"])
-def test_project_of_kernel_launches(toolkit: Path, tmp_path: Path, kind: str) -> None:
+@pytest.mark.parametrize(
+    ("kind", "generator"),
+    [("STATIC", "Ninja"), ("SHARED", "Unix Makefiles"), ("OBJECT", "Unix Makefiles")],
+)
+def test_project_of_kernel_launches(
+    toolkit: Path, tmp_path: Path, kind: str, generator: str
+) -> None:
     """Launches in the kernel's file and by aclrtlaunch_*.h; what is said of the library after it
     is made counts.
     """
     folder = tmp_path / "build"
-    words = ["-S", PROJECT, "-B", folder, f"-DKERNEL_LIBRARY_KIND={kind}"]
+    words = ["-S", PROJECT, "-B", folder, f"-DKERNEL_LIBRARY_KIND={kind}", "-G", generator]
     made = cmake(*words, ASCEND_HOME_PATH=str(toolkit))
     assert made.returncode == 0, made.stdout + made.stderr
+    assert "CMP" not in made.stderr, made.stderr
     built = cmake("--build", folder)
     assert built.returncode == 0, built.stdout + built.stderr
     run = subprocess.run([folder / "launches"], capture_output=True, text=True, check=False)
@@ -36,6 +42,32 @@ def test_project_of_kernel_launches(toolkit: Path, tmp_path: Path, kind: str) ->
     assert (
         "ninja: no work" in (again := cmake("--build", folder)).stdout or "[100%]" in again.stdout
     )
+
+
+CUBES = """\
+#include "kernel_operator.h"
+
+extern "C" __global__ __cube__ void of_cubes(GM_ADDR x) {
+  AscendC::CrossCoreSetFlag<0x0, PIPE_MTE3>(0);
+}
+"""
+
+
+def test_vector_kernels_beside_a_kernel_of_cubes(toolkit: Path, tmp_path: Path) -> None:
+    """A kernel runs on the cores that its own source says, whatever else its library has."""
+    shutil.copytree(PROJECT, tmp_path / "project")
+    (tmp_path / "project" / "kernels" / "of_cubes.cpp").write_text(CUBES)
+    folder = tmp_path / "build"
+    words = ["-S", tmp_path / "project", "-B", folder, "-DKERNEL_LIBRARY_KIND=SHARED"]
+    made = cmake(*words, ASCEND_HOME_PATH=str(toolkit))
+    assert made.returncode == 0, made.stdout + made.stderr
+    built = cmake("--build", folder)
+    assert built.returncode == 0, built.stdout + built.stderr
+    library = next(folder.rglob("liblaunches_kernels.so"))
+    symbols = subprocess.run(["nm", "-D", library], capture_output=True, text=True, check=True)
+    assert " aclsimCubeCode" in symbols.stdout
+    run = subprocess.run([folder / "launches"], capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stdout) == (0, "0 0 32 32\n"), run.stdout + run.stderr
 
 
 def test_other_places_and_words(toolkit: Path, tmp_path: Path) -> None:
