@@ -6,9 +6,10 @@
     scripts/torch_versions.py --installed /path/to/folder --resume --record build/versions.json
 
 Each version of torch_npu gets a folder with the PyTorch of its number, for the length of its tests:
-a few files of tests/torch_backend. What pip finds decides which build of PyTorch that is; one for
-CPUs alone is preferred. ``--installed`` takes folders that are filled already. ``--record`` keeps
-the results, and ``--resume`` adds to them.
+a few files of tests/torch_backend. What pip finds decides which build of PyTorch that is: one for
+CPUs alone is preferred, and one for CUDA gets stand-ins in the place of CUDA's libraries.
+``--installed`` takes folders that are filled already. ``--record`` keeps the results, and
+``--resume`` adds to them.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import cuda_stand_ins
 from pytest_outcomes import Outcomes, outcomes
 
 from aclgrad.common import files, page_sections, temporary
@@ -51,12 +53,14 @@ def install(version: str, folder: Path) -> None:
     """Put a torch_npu and its PyTorch into a folder."""
     pip = [sys.executable, "-I", "-m", "pip", "install", "-q", "--target", str(folder)]
     torch = torch_of(version)
-    for wanted in (f"torch=={torch}+cpu", f"torch=={torch}"):
-        done = subprocess.run([*pip, wanted], capture_output=True, text=True, check=False)
+    # What PyTorch needs of Python is here; what its builds for CUDA need beside takes gigabytes.
+    for wanted in ([f"torch=={torch}+cpu"], ["--no-deps", f"torch=={torch}"]):
+        done = subprocess.run([*pip, *wanted], capture_output=True, text=True, check=False)
         if done.returncode == 0:
             break
     else:
         raise SystemExit(f"error: pip cannot install torch {torch}\n{done.stderr}")
+    cuda_stand_ins.put_in(folder)
     subprocess.run([*pip, "--no-deps", f"torch_npu=={version}"], check=True)
 
 

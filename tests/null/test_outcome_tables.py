@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
+import cuda_stand_ins  # noqa: E402
+import sgl_kernel_npu_tests  # noqa: E402
 import torch_versions  # noqa: E402
 import vllm_ascend_tests  # noqa: E402
 from pytest_outcomes import Outcomes, outcomes  # noqa: E402
@@ -159,3 +162,83 @@ def test_files_of_versions_are_there() -> None:
     """The table of torch_npu's versions is of these files of tests/torch_backend."""
     for name in torch_versions.TESTS:
         assert (ROOT / "tests/torch_backend" / f"test_{name}.py").is_file(), name
+
+
+def test_what_needs_triton_is_found(tmp_path: Path) -> None:
+    """A file needs what it imports, and what the package's modules that it imports do."""
+    package = tmp_path / "kernels"
+    (package / "norm").mkdir(parents=True)
+    (package / "__init__.py").write_text("import os\n")
+    (package / "plain.py").write_text("def later():\n    import triton\n")
+    (package / "norm" / "__init__.py").write_text("")
+    (package / "norm" / "scale.py").write_text(
+        "try:\n    import triton.language as tl\nfinally:\n    pass\n"
+    )
+    for text, wanted in (
+        ("import triton\n", True),
+        ("from kernels.norm.scale import scale\n", True),
+        ("import kernels.plain\n", False),
+        ("import tritonclient\n", False),
+    ):
+        file = tmp_path / "test_file.py"
+        file.write_text(text)
+        assert sgl_kernel_npu_tests.needs(file, "triton", tmp_path) is wanted, text
+
+
+@pytest.mark.parametrize(
+    ("text", "program"),
+    [
+        ("print(1)\n", True),
+        ("def test_op(x):\n    pass\nif __name__ == '__main__':\n    test_op(1)\n", True),
+        ("def test_a():\n    pass\n", False),
+        ("def test_a():\n    pass\nif __name__ == '__main__':\n    pytest.main()\n", False),
+        ("class A(unittest.TestCase):\n    pass\nif __name__ == '__main__':\n    main()\n", False),
+    ],
+)
+def test_programs_are_told_from_tests(tmp_path: Path, text: str, program: bool) -> None:
+    (tmp_path / "test_file.py").write_text(text)
+    assert sgl_kernel_npu_tests.is_program(tmp_path / "test_file.py") is program
+
+
+def test_table_of_sgl_kernel_npu(tmp_path: Path) -> None:
+    (tmp_path / "test_norm.py").write_text("def test_a():\n    pass\ndef test_b():\n    pass\n")
+    results = {
+        "test_b.py": {"(program)": ("failed", "Summary: pass=3, fail=1"), "x": ("skipped", "")},
+        "test_a.py": {"A::x": ("passed", ""), "A::y": ("failed", "aclgrad finding")},
+    }
+    text = sgl_kernel_npu_tests.table(results, {"a | b": [tmp_path / "test_norm.py"]})
+    assert text.splitlines() == [
+        "| file | tests | passed | skipped by themselves | why others fail |",
+        "|---|---|---|---|---|",
+        "| test_a.py | 2 | 1 | 0 | a finding in a kernel (1) |",
+        "| test_b.py | 1 | 0 | 1 | differs from the test's values (1) |",
+        "| all of these | 3 | 1 | 1 | |",
+        "",
+        "| not run, as they need | files | test functions |",
+        "|---|---|---|",
+        "| a \\| b | 1 | 2 |",
+    ]
+
+
+def test_stand_ins_say_that_there_is_no_device(tmp_path: Path) -> None:
+    """A library that wants a version of CUDA's loads with the stand-in, whose functions say 100."""
+    place = tmp_path / "torch" / "lib"
+    place.mkdir(parents=True)
+    cuda = place / "libcudart.so.12"
+    cuda_stand_ins.make(cuda.name, {"libcudart.so.12": {"cudaGetDeviceCount"}}, place)
+    source = tmp_path / "user.c"
+    source.write_text(
+        "int cudaGetDeviceCount(void);\nint ask(void) { return cudaGetDeviceCount(); }\n"
+    )
+    user = place / "libtorch_cuda.so"
+    build: list[str | Path] = ["cc", "-shared", "-fPIC", "-o", user, source, cuda, "-Wl,-rpath,$ORIGIN"]
+    subprocess.run(build, check=True)
+    cuda.unlink()
+    assert cuda_stand_ins.wanted([user]) == {cuda.name: {cuda.name: {"cudaGetDeviceCount"}}}
+    setting = b"..pinned_reserve_segment_size_mb.."
+    (place / "libc10_cuda.so").write_bytes(user.read_bytes() + setting)
+    with pytest.raises(OSError, match="libcudart"):
+        ctypes.CDLL(str(user))
+    cuda_stand_ins.put_in(tmp_path)
+    assert ctypes.CDLL(str(user)).ask() == 100
+    assert b"xinned_reserve_segment_size_mb" in (place / "libc10_cuda.so").read_bytes()
