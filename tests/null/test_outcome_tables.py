@@ -231,7 +231,8 @@ def test_stand_ins_say_that_there_is_no_device(tmp_path: Path) -> None:
         "int cudaGetDeviceCount(void);\nint ask(void) { return cudaGetDeviceCount(); }\n"
     )
     user = place / "libtorch_cuda.so"
-    build: list[str | Path] = ["cc", "-shared", "-fPIC", "-o", user, source, cuda, "-Wl,-rpath,$ORIGIN"]
+    build: list[str | Path] = ["cc", "-shared", "-fPIC", "-o", user, source, cuda]
+    build.append("-Wl,-rpath,$ORIGIN")
     subprocess.run(build, check=True)
     cuda.unlink()
     assert cuda_stand_ins.wanted([user]) == {cuda.name: {cuda.name: {"cudaGetDeviceCount"}}}

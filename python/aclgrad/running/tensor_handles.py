@@ -105,8 +105,11 @@ class Call:
         )
         self.device.libraries.check(code, "aclGetViewShape")
         shape = tuple(dims[: rank.value])
-        # The caller owns the dims, which come of new[].
-        delete = c.CDLL("libstdc++.so.6")["_ZdaPv"]
+        # The caller owns the dims, which come of new[]. A sanitizer's delete[] comes before that of
+        # libstdc++, as it does for programs in C++.
+        everywhere = c.CDLL(None)
+        known = hasattr(everywhere, "_ZdaPv")
+        delete = (everywhere if known else c.CDLL("libstdc++.so.6"))["_ZdaPv"]
         delete.argtypes, delete.restype = [c.c_void_p], None
         delete(dims)
         return shape
