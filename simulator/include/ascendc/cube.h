@@ -4,6 +4,7 @@
 #pragma once
 
 #include "ascendc/cube_params.h"
+#include "ascendc/matmul_abi.h"
 
 namespace AscendC {
 
@@ -48,6 +49,10 @@ template <typename T>
 constexpr bool kScaled = std::is_same_v<T, mx_fp8_e4m3_t> || std::is_same_v<T, mx_fp8_e5m2_t> ||
                          std::is_same_v<T, fp4x2_e2m1_t> || std::is_same_v<T, fp4x2_e1m2_t>;
 
+inline aclsim::Nd2NzCtl CtlOf(const Nd2NzParams& p) {
+  return {p.ndNum,         p.nValue,       p.dValue,           p.srcNdMatrixStride, p.srcDValue,
+          p.dstNzC0Stride, p.dstNzNStride, p.dstNzMatrixStride};
+}
 inline aclsim::Load2dCtl CtlOf(const LoadData2DParams& p, uint8_t bits) {
   aclsim::Load2dCtl ctl;
   ctl.startIndex = p.startIndex;
@@ -198,9 +203,32 @@ inline aclsim::FixpipeCtl CtlOf(const DataCopyCO12DstParams& p, aclsim::DType sr
 template <typename T>
 void DataCopy(const LocalTensor<T>& dst, const GlobalTensor<T>& src, const Nd2NzParams& p) {
   ACLSIM_CUBE("DataCopy of ND to NZ", T);
-  aclsim::CubeNd2Nz(dst, src.GetPhyAddr(),
-                    {p.ndNum, p.nValue, p.dValue, p.srcNdMatrixStride, p.srcDValue, p.dstNzC0Stride,
-                     p.dstNzNStride, p.dstNzMatrixStride});
+  aclsim::CubeNd2Nz(dst, src.GetPhyAddr(), detail::CtlOf(p));
+  ACLSIM_KEEP_FRAME();
+}
+// An AIV's matrix of UB into TSCM; with DataCopyPad, what its parameters take of UB.
+template <typename T>
+void DataCopy(const LocalTensor<T>& dst, const LocalTensor<T>& src, const Nd2NzParams& p) {
+  ACLSIM_CUBE("DataCopy of ND to NZ", T);
+  aclsim::TscmNd2NzFromUb(dst, src,
+                          detail::CountCopy(detail::BytesOf<T>(uint64_t{p.nValue} * p.dValue)),
+                          false, detail::CtlOf(p));
+  ACLSIM_KEEP_FRAME();
+}
+template <typename T>
+void DataCopyPad(const LocalTensor<T>& dst, const LocalTensor<T>& src,
+                 const DataCopyParams& dataCopyParams, const Nd2NzParams& nd2nzParams) {
+  ACLSIM_CUBE("DataCopyPad of ND to NZ", T);
+  aclsim::TscmNd2NzFromUb(dst, src, detail::PadCopyOut(dataCopyParams), true,
+                          detail::CtlOf(nd2nzParams));
+  ACLSIM_KEEP_FRAME();
+}
+template <typename T>
+void DataCopyPad(const LocalTensor<T>& dst, const LocalTensor<T>& src,
+                 const DataCopyExtParams& dataCopyParams, const Nd2NzParams& nd2nzParams) {
+  ACLSIM_CUBE("DataCopyPad of ND to NZ", T);
+  aclsim::TscmNd2NzFromUb(dst, src, detail::PadCopyOut(dataCopyParams), true,
+                          detail::CtlOf(nd2nzParams));
   ACLSIM_KEEP_FRAME();
 }
 #if __NPU_ARCH__ == 3510

@@ -234,6 +234,9 @@ ACLSIM_DEVICE_API void* PipeCurrent();
 ACLSIM_DEVICE_API void InitSoc();
 ACLSIM_DEVICE_API uint32_t QueInit(uint8_t pos, uint8_t dst, int32_t depth, uint32_t num,
                                    uint32_t bytes, bool tbuf, uint32_t pipe, uint32_t pool);
+// A queue into TSCM. oneForBoth: the AIVs of an AI core have the same bytes of its L1.
+ACLSIM_DEVICE_API uint32_t TscmInit(uint8_t pos, int32_t depth, uint32_t num, uint32_t bytes,
+                                    bool oneForBoth, uint32_t pipe);
 ACLSIM_DEVICE_API Buffer QueAlloc(uint32_t que);
 ACLSIM_DEVICE_API void QueEnQue(uint32_t que, uint32_t buf);
 ACLSIM_DEVICE_API Buffer QueDeQue(uint32_t que);

@@ -37,10 +37,11 @@ class MatmulClient {
   struct Nothing {};
 
   template <typename Type>
-  static constexpr bool kIsOperand = Type::pos == TPosition::GM || Type::pos == TPosition::VECOUT;
+  static constexpr bool kIsOperand = Type::pos == TPosition::GM ||
+                                     Type::pos == TPosition::VECOUT ||
+                                     Type::pos == TPosition::TSCM;
   static_assert(kIsOperand<A> && kIsOperand<B>,
-                "Matmul: in MIX kernels A and B in TSCM are not simulated yet; they lie in GM or "
-                "VECOUT; docs/simulator.md says what is");
+                "Matmul: in MIX kernels A and B lie in GM, VECOUT or TSCM");
   static_assert(sizeof(Impl) > 0, "Matmul: both halves say what the AIC's cannot do");
   static_assert(C::pos == TPosition::GM || kIntoUb,
                 "Matmul: in MIX kernels C goes to GM or UB; docs/simulator.md says what is");
@@ -122,19 +123,28 @@ class MatmulClient {
     next_.b.Set(gm, isTransposeB);
     next_.changes |= detail::mm::kBChanged;
   }
-  // In UB: the part of this AIV, with rows of whole blocks of 32 bytes. It stays there until the product has begun.
+  // In UB: the part of this AIV, with rows of whole blocks of 32 bytes. It stays there until the product has begun. In TSCM: the same in
+  // fractals, until the product is done.
   void SetTensorA(const LocalTensor<SrcA>& leftMatrix, bool isTransposeA = false) {
-    static_assert(A::pos == TPosition::VECOUT,
-                  "Matmul: SetTensorA takes a LocalTensor where A is in VECOUT");
-    inUbA_ = leftMatrix;
-    next_.a.transposed = isTransposeA;
+    static_assert(A::pos == TPosition::VECOUT || A::pos == TPosition::TSCM,
+                  "Matmul: SetTensorA takes a LocalTensor where A is in VECOUT or TSCM");
+    if constexpr (A::pos == TPosition::TSCM) {
+      next_.a.SetInL1(leftMatrix, isTransposeA);
+    } else {
+      inUbA_ = leftMatrix;
+      next_.a.transposed = isTransposeA;
+    }
     next_.changes |= detail::mm::kAChanged;
   }
   void SetTensorB(const LocalTensor<SrcB>& rightMatrix, bool isTransposeB = false) {
-    static_assert(B::pos == TPosition::VECOUT,
-                  "Matmul: SetTensorB takes a LocalTensor where B is in VECOUT");
-    inUbB_ = rightMatrix;
-    next_.b.transposed = isTransposeB;
+    static_assert(B::pos == TPosition::VECOUT || B::pos == TPosition::TSCM,
+                  "Matmul: SetTensorB takes a LocalTensor where B is in VECOUT or TSCM");
+    if constexpr (B::pos == TPosition::TSCM) {
+      next_.b.SetInL1(rightMatrix, isTransposeB);
+    } else {
+      inUbB_ = rightMatrix;
+      next_.b.transposed = isTransposeB;
+    }
     next_.changes |= detail::mm::kBChanged;
   }
   void SetBias(const GlobalTensor<BiasT>& biasGlobal) {
@@ -163,6 +173,11 @@ class MatmulClient {
   }
   void SetQuantVector(const GlobalTensor<uint64_t>& quantTensor) {
     next_.quant.Set(quantTensor);
+    next_.isQuantVector = true;
+    next_.changes |= detail::mm::kQuantChanged;
+  }
+  void SetQuantVector(const LocalTensor<uint64_t>& quantTensor) {
+    next_.quant.SetInL1(quantTensor);
     next_.isQuantVector = true;
     next_.changes |= detail::mm::kQuantChanged;
   }
@@ -639,12 +654,20 @@ class MatmulClient {
     if (has(kPartChanged)) {
       impl.SetTail(request.part[0], request.part[1], request.part[2]);
     }
-    if (has(kAChanged) && request.a.isPart) {
+    if constexpr (A::pos == TPosition::TSCM) {
+      if (has(kAChanged)) {
+        impl.SetTensorA(request.a.GetInL1<SrcA>(), request.a.transposed);
+      }
+    } else if (has(kAChanged) && request.a.isPart) {
       impl.SetPartA(request.a.Get<SrcA>(), request.a.transposed);
     } else if (has(kAChanged)) {
       impl.SetTensorA(request.a.Get<SrcA>(), request.a.transposed);
     }
-    if (has(kBChanged) && request.b.isPart) {
+    if constexpr (B::pos == TPosition::TSCM) {
+      if (has(kBChanged)) {
+        impl.SetTensorB(request.b.GetInL1<SrcB>(), request.b.transposed);
+      }
+    } else if (has(kBChanged) && request.b.isPart) {
       impl.SetPartB(request.b.Get<SrcB>(), request.b.transposed);
     } else if (has(kBChanged)) {
       impl.SetTensorB(request.b.Get<SrcB>(), request.b.transposed);
@@ -660,7 +683,9 @@ class MatmulClient {
         impl.ClearBias();
       }
     }
-    if (has(kQuantChanged) && request.isQuantVector) {
+    if (has(kQuantChanged) && request.isQuantVector && request.quant.isInL1) {
+      impl.SetQuantVector(request.quant.GetInL1<uint64_t>());
+    } else if (has(kQuantChanged) && request.isQuantVector) {
       impl.SetQuantVector(request.quant.Get<uint64_t>());
     } else if (has(kQuantChanged)) {
       impl.SetQuantScalar(request.quantScalar);

@@ -80,7 +80,7 @@ __attribute__((always_inline)) inline bool RegistMixed(TPipe* pipe, GM_ADDR work
                                                        Args&&... args) {
   uint32_t count = 0;
   List(&count, pipe, workspace, args...);
-  if (!aclsim::MatmulRegister(count)) {
+  if (!aclsim::MatmulRegister(count, workspace)) {
     return false;
   }
   Request request;

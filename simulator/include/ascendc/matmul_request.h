@@ -2,6 +2,7 @@
 // The request of an AIV's call to its AIC, and the answer.
 #pragma once
 
+#include "ascendc/matmul_abi.h"
 #include "ascendc/matmul_batch.h"
 #include "kernel_tiling/kernel_tiling.h"
 
@@ -26,6 +27,7 @@ struct GmMatrix {
   uint64_t size = 0;
   bool transposed = false;
   bool isPart = false;  // an AIV's part alone
+  bool isInL1 = false;  // `at` is an offset there
 
   template <typename T>
   void Set(const GlobalTensor<T>& tensor, bool isTransposed = false, bool isItsPart = false) {
@@ -33,6 +35,21 @@ struct GmMatrix {
     size = tensor.GetSize();
     transposed = isTransposed;
     isPart = isItsPart;
+    isInL1 = false;
+  }
+  // An AIV's tensor in TSCM.
+  template <typename T>
+  void SetInL1(const LocalTensor<T>& tensor, bool isTransposed = false) {
+    at = reinterpret_cast<void*>(uintptr_t{aclsim::TscmOffset(tensor)});
+    size = tensor.GetSize();
+    transposed = isTransposed;
+    isPart = false;
+    isInL1 = true;
+  }
+  template <typename T>
+  LocalTensor<T> GetInL1() const {
+    return LocalTensor<T>(TPosition::TSCM, static_cast<uint32_t>(reinterpret_cast<uintptr_t>(at)),
+                          static_cast<uint32_t>(size));
   }
   template <typename T>
   GlobalTensor<T> Get() const {

@@ -15,9 +15,14 @@ struct QueAccess {
   template <typename Que>
   __attribute__((always_inline)) static void Init(Que& que, uint32_t num, uint32_t len,
                                                   uint32_t pipe, uint32_t pool) {
-    que.que_ =
-        aclsim::QueInit(static_cast<uint8_t>(Que::kPosition), static_cast<uint8_t>(Que::kTaken),
-                        Que::kDepth, num, len, Que::kTBuf, pipe, pool);
+    if constexpr (Que::kTaken == TPosition::TSCM) {
+      que.que_ = aclsim::TscmInit(static_cast<uint8_t>(Que::kPosition), Que::kDepth, num, len,
+                                  Que::IsOneForBoth(), pipe);
+    } else {
+      que.que_ =
+          aclsim::QueInit(static_cast<uint8_t>(Que::kPosition), static_cast<uint8_t>(Que::kTaken),
+                          Que::kDepth, num, len, Que::kTBuf, pipe, pool);
+    }
   }
   template <typename Que>
   __attribute__((always_inline)) static void Open(Que& que, uint32_t num) {
@@ -45,7 +50,7 @@ class TQueBind {
  public:
   template <typename T>
   LocalTensor<T> AllocTensor() {
-    return LocalTensor<T>(aclsim::QueAlloc(que_), kPosition);
+    return LocalTensor<T>(aclsim::QueAlloc(que_), dst == TPosition::TSCM ? dst : kPosition);
   }
   template <typename T>
   void AllocTensor(LocalTensor<T>& tensor) {
@@ -105,6 +110,14 @@ class TQueBind {
 
  protected:
   friend struct detail::QueAccess;
+  // TSCM: whether both AIVs of an AI core have the same bytes of L1.
+  static constexpr bool IsOneForBoth() {
+    if constexpr (std::is_pointer_v<decltype(mask)>) {
+      return mask->scmBlockGroup;
+    } else {
+      return (mask & 4) != 0;
+    }
+  }
   // This is where AllocTensor's tensor lives; what DeQue hands out is named by the other end.
   static constexpr TPosition kPosition = src;
   static constexpr TPosition kTaken = dst;
@@ -116,6 +129,10 @@ class TQueBind {
 
 template <TPosition pos, int32_t depth, auto mask = 0>
 class TQue : public TQueBind<pos, pos, depth, mask> {};
+
+// Pieces of L1. On an AIV they are those of the AIC that serves its Matmul objects, which fills and reads them for it.
+template <TPosition pos, int32_t depth, auto mask = 0>
+using TSCM = TQueBind<pos, TPosition::TSCM, depth, mask>;
 
 template <TPosition pos = TPosition::LCM>
 class TBuf {

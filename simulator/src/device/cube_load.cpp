@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "device/cube.h"
+#include "device/tscm.h"
 #include "engine/scheduler.h"
 
 namespace aclsim {
@@ -56,6 +57,10 @@ void MoveNd2Nz(uint8_t* to, const uint8_t* from, const Nd2NzCtl& ctl, uint64_t w
 void CubeNd2Nz(const Ub& dst, const void* src, const Nd2NzCtl& ctl) try {
   Core& core = Core::Current();
   core.instruction = ctl.fromColumns ? "DataCopy (DN to NZ)" : "DataCopy (ND to NZ)";
+  if (IsInTscm(core, dst)) {
+    CopyNd2NzToTscm(core, dst, src, ctl);
+    return;
+  }
   CheckIsCube(core);
   const uint64_t width = WidthOf(dst.dtype);
   constexpr const char* kRows =

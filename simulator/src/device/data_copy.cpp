@@ -6,6 +6,7 @@
 #include "ascendc/cube_abi.h"
 #include "device/cube.h"
 #include "device/lanes.h"
+#include "device/tscm.h"
 #include "engine/core.h"
 #include "engine/options.h"
 #include "soc/choices.h"
@@ -448,6 +449,10 @@ void CopyGmToUb(const Ub& dst, const void* src, const CopyCtl& ctl) try {
   if (IsIdleCopy(core, ctl, &dst)) {
     return;
   }
+  if (IsInTscm(core, dst)) [[unlikely]] {
+    CopyGmToTscm(core, dst, src, ctl);
+    return;
+  }
   const auto* from = static_cast<const uint8_t*>(src);
   core.CheckUbAlign(dst, kBlock, "dst");
   core.CheckUb(dst, 0, static_cast<int64_t>(Span(ctl.blockCount, ctl.blockLen, ctl.dstGap)), "dst");
@@ -498,6 +503,10 @@ void CopyUbToUb(const Ub& dst, const Ub& src, const CopyCtl& ctl) try {
   }
   CheckBlockCount(ctl);
   if (IsIdleCopy(core, ctl, &dst)) {
+    return;
+  }
+  if (IsInTscm(core, dst)) [[unlikely]] {
+    CopyUbToTscm(core, dst, src, ctl);
     return;
   }
   core.CheckUbAlign(dst, kBlock, "dst");

@@ -5,6 +5,8 @@
 
 #include "ascendc/matmul_abi.h"
 #include "device/cube.h"
+#include "device/matmul_flags.h"
+#include "device/tscm.h"
 #include "engine/flag_numbers.h"
 #include "engine/meeting.h"
 #include "engine/scheduler.h"
@@ -18,7 +20,7 @@ namespace {
 // Behind those that kernels may set.
 constexpr uint16_t kRequested = 16, kAnswered = 17;
 
-std::vector<uint8_t> Bytes(const void* from, uint32_t bytes) {
+std::vector<uint8_t> BytesOf(const void* from, uint32_t bytes) {
   const auto* first = static_cast<const uint8_t*>(from);
   return {first, first + bytes};
 }
@@ -46,8 +48,24 @@ void Heard(Core& core, uint16_t flag, uint32_t of) {
 
 }  // namespace
 
-bool MatmulRegister(uint32_t objects) {
+void PostBehindMte3(Core& core, uint32_t object, std::vector<uint8_t> body) {
+  Request told{std::move(body), CaptureStack()};
+  TellBehind(core, Pipe::kMte3, kRequested, FlagSenders::OfObject(core.index, object),
+             [&core, told = std::move(told)] { core.meeting->Post(core, told); });
+}
+
+void AnswerBehind(Core& core, Pipe pipe, uint32_t vector, uint32_t object,
+                  std::vector<uint8_t> body) {
+  const uint32_t to = core.index + 1 + vector;
+  TellBehind(core, pipe, kAnswered, FlagSenders::OfObject(to, object),
+             [&core, to, object, body = std::move(body)] {
+               core.meeting->Answer(core, to, object, body);
+             });
+}
+
+bool MatmulRegister(uint32_t objects, uint8_t* workspace) {
   Core& core = CurrentCore();
+  core.registers.matmulWorkspace = workspace;
   if (!core.launch.Mixed()) {
     MatmulMisuse("REGIST_MATMUL_OBJ",
                  core.kind == CoreKind::kCube ? "the kernel runs on AICs alone"
@@ -75,42 +93,40 @@ void MatmulRequest(uint32_t object, const void* request, uint32_t bytes) {
     MatmulMisuse("The first call", "the object is not registered",
                  "Name it in REGIST_MATMUL_OBJ, which both halves get to.");
   }
-  Request told{Bytes(request, bytes), CaptureStack()};
-  TellBehind(core, Pipe::kMte3, kRequested, FlagSenders::OfObject(core.index, object),
-             [&core, told = std::move(told)] { core.meeting->Post(core, told); });
+  PostBehindMte3(core, object, BytesOf(request, bytes));
 }
 
 int32_t MatmulServe(int32_t holder, void* request, uint32_t bytes) {
   Core& core = CurrentCore();
-  core.scheduler->ReachCores();
   const uint32_t first = core.index + 1;
-  uint32_t vector = 0;
-  const Request* told = core.meeting->TakeRequest(
-      core, holder < 0 ? UINT32_MAX : first + static_cast<uint32_t>(holder), &vector);
-  if (told == nullptr) {
-    return -1;
+  for (;;) {
+    core.scheduler->ReachCores();
+    uint32_t vector = 0;
+    const Request* told = core.meeting->TakeRequest(
+        core, holder < 0 ? UINT32_MAX : first + static_cast<uint32_t>(holder), &vector);
+    if (told == nullptr) {
+      return -1;
+    }
+    uint32_t object = 0;  // a request begins with it
+    std::memcpy(&object, told->body.data(), sizeof(object));
+    Heard(core, kRequested, FlagSenders::OfObject(vector, object));
+    if (CopiedToTscm(core, vector - first, *told)) {
+      continue;
+    }
+    std::memcpy(request, told->body.data(), std::min<size_t>(bytes, told->body.size()));
+    return static_cast<int32_t>(vector - first);
   }
-  std::memcpy(request, told->body.data(), std::min<size_t>(bytes, told->body.size()));
-  uint32_t object = 0;  // a request begins with it
-  std::memcpy(&object, request, sizeof(object));
-  Heard(core, kRequested, FlagSenders::OfObject(vector, object));
-  return static_cast<int32_t>(vector - first);
 }
 
 void MatmulAnswer(uint32_t vector, uint32_t object, const void* answer, uint32_t bytes) {
-  Core& core = CurrentCore();
-  const uint32_t to = core.index + 1 + vector;
-  TellBehind(core, Pipe::kFix, kAnswered, FlagSenders::OfObject(to, object),
-             [&core, to, object, body = Bytes(answer, bytes)] {
-               core.meeting->Answer(core, to, object, body);
-             });
+  AnswerBehind(CurrentCore(), Pipe::kFix, vector, object, BytesOf(answer, bytes));
 }
 
 void MatmulAwait(uint32_t object, void* answer, uint32_t bytes) {
   Core& core = CurrentCore();
   core.scheduler->ReachCores();
   const std::vector<uint8_t> body = core.meeting->TakeAnswer(core, object);
-  std::memcpy(answer, body.data(), std::min<size_t>(bytes, body.size()));
+  std::copy_n(body.begin(), std::min<size_t>(bytes, body.size()), static_cast<uint8_t*>(answer));
   Heard(core, kAnswered, FlagSenders::OfObject(core.index, object));
 }
 
@@ -118,6 +134,9 @@ uint8_t* MatmulWorkspace(uint8_t* given, const void* local, uint64_t bytes, cons
   Core& core = CurrentCore();
   constexpr uintptr_t kNoAddress = 4096;  // of GetSysWorkSpacePtr, where the kernel has set none
   const GmRegion* region = WorkspaceOf(core.launch);
+  if (local != nullptr) {
+    AwaitTscmCopies(core);
+  }
   if (reinterpret_cast<uintptr_t>(given) <= kNoAddress && region != nullptr) {
     given = region->addr;
   }

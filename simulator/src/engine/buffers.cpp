@@ -155,31 +155,64 @@ uint32_t InitInPool(Core& core, uint32_t handle, QueInfo que, uint32_t num) {
   return added;
 }
 
-}  // namespace
+// Pieces of L1 of an AIV's AIC, from its end down: those of the first AIV of an AI core below those of the second. They have addresses
+// behind the AIV's own image, and no byte there.
+uint32_t InitInCube(Core& core, QueInfo que, uint32_t num, bool oneForBoth) {
+  const uint32_t owners = oneForBoth ? 1 : core.launch.group.vectors;
+  const uint32_t place = oneForBoth ? 0 : core.launch.SubOf(core.index);
+  const uint64_t own = uint64_t{que.bytes} * num, there = core.soc.BytesOf(Space::kL1);
+  uint64_t& used = core.pipes[que.pipe].used[static_cast<size_t>(Space::kL1)];
+  if (used + own * owners > there) {
+    ThrowFault(
+        "ub-overflow",
+        Format("%llu B of TSCM wanted for %u AIVs of an AI core, its L1 of %llu B has %llu left",
+               Ull(own * owners), owners, Ull(there), Ull(there - used)),
+        "Hardware would let buffers overlap. Shrink the tile in the tiling function.");
+  }
+  used += own * owners;
+  que.inCube = true;
+  const auto handle = static_cast<uint32_t>(core.ques.size());
+  for (uint32_t i = 0; i < num; ++i) {
+    BufferInfo info;
+    info.offset = static_cast<uint32_t>(core.image.Bytes() + there - used + place * own +
+                                        uint64_t{i} * que.bytes);
+    info.que = handle;
+    que.buffers.push_back(static_cast<uint32_t>(core.buffers.size()));
+    core.buffers.push_back(info);
+  }
+  core.ques.push_back(std::move(que));
+  return handle;
+}
 
-uint32_t QueInit(uint8_t pos, uint8_t dst, int32_t depth, uint32_t num, uint32_t bytes, bool tbuf,
-                 uint32_t pipe, uint32_t pool) try {
-  Core& core = Core::Current();
-  core.instruction = "InitBuffer";
-  uint64_t size = (uint64_t{bytes} + kBlockBytes - 1) / kBlockBytes * kBlockBytes;
+// What a queue's InitBuffer says of it.
+QueInfo Described(uint8_t pos, uint8_t dst, int32_t depth, uint32_t bytes, bool tbuf, uint32_t pipe,
+                  void* initPc) {
   QueInfo que;
   que.pipe = pipe;
   que.pos = pos;
   que.dst = dst;
   que.depth = depth;
   que.tbuf = tbuf;
-  que.bytes = static_cast<uint32_t>(size);
-  que.initPc = __builtin_return_address(0);
-  if (pool != 0) {
-    return InitInPool(core, pool, std::move(que), num);
-  }
+  que.bytes = static_cast<uint32_t>((uint64_t{bytes} + kBlockBytes - 1) / kBlockBytes *
+                                    kBlockBytes);
+  que.initPc = initPc;
+  return que;
+}
+
+uint32_t InitOnCore(Core& core, QueInfo que, uint32_t num) {
+  const uint32_t pipe = que.pipe;
+  const uint8_t pos = IsTscm(que) ? que.dst : que.pos;
+  uint64_t size = que.bytes;
   PipeInfo& of = core.pipes[pipe];
   if (IsOfOtherCores(core, pos)) {
     return AddAbsent(core, std::move(que), num);
   }
   const Space space = PositionOf(pos).SpaceOn(core.kind);
   uint64_t& used = of.used[static_cast<size_t>(space)];
-  const uint64_t there = core.image.End(space) - core.image.Begin(space);
+  uint64_t there = core.image.End(space) - core.image.Begin(space);
+  if (space == Space::kL1) {
+    there = std::min(there, core.tscmBegin);
+  }
   if (space == Space::kFb && size > there && size <= BytesOfFixpipeTables(core)) {
     HintReserved(core, space, size);
     que.bytes = static_cast<uint32_t>(size = there);
@@ -221,7 +254,7 @@ uint32_t QueInit(uint8_t pos, uint8_t dst, int32_t depth, uint32_t num, uint32_t
   core.FreshUb(begin, begin + size * num);
   used = fits ? wanted : used;
   NotePeak(core, space, used);
-  if (depth == 0 && !tbuf) {
+  if (que.depth == 0 && !que.tbuf) {
     const QueuePipes pipes = PipesOf(core, que);
     for (const uint32_t buf : que.buffers) {
       KeepQueueEvent(core, &core.buffers[buf].enQueEvent, pipes.from, pipes.to, false);
@@ -230,6 +263,29 @@ uint32_t QueInit(uint8_t pos, uint8_t dst, int32_t depth, uint32_t num, uint32_t
   }
   core.ques.push_back(std::move(que));
   return handle;
+}
+
+}  // namespace
+
+uint32_t QueInit(uint8_t pos, uint8_t dst, int32_t depth, uint32_t num, uint32_t bytes, bool tbuf,
+                 uint32_t pipe, uint32_t pool) try {
+  Core& core = Core::Current();
+  core.instruction = "InitBuffer";
+  QueInfo que = Described(pos, dst, depth, bytes, tbuf, pipe, __builtin_return_address(0));
+  return pool != 0 ? InitInPool(core, pool, std::move(que), num)
+                   : InitOnCore(core, std::move(que), num);
+}
+ACLSIM_SKIPS_FAULTS({})
+
+uint32_t TscmInit(uint8_t pos, int32_t depth, uint32_t num, uint32_t bytes, bool oneForBoth,
+                  uint32_t pipe) try {
+  Core& core = Core::Current();
+  core.instruction = "InitBuffer";
+  QueInfo que = Described(pos, static_cast<uint8_t>(AscendC::TPosition::TSCM), depth, bytes, false,
+                          pipe, __builtin_return_address(0));
+  return core.kind == CoreKind::kVector && core.launch.Mixed()
+             ? InitInCube(core, std::move(que), num, oneForBoth)
+             : InitOnCore(core, std::move(que), num);
 }
 ACLSIM_SKIPS_FAULTS({})
 

@@ -212,6 +212,11 @@ std::string Core::DescribeBuffer(uint32_t buf) const {
   }
   const QueInfo& que = ques[info.que];
   const SourceLine line = FindKernelLine({que.initPc});
+  if (que.inCube) {
+    return Format("TSCM queue from %s:%d `%s`, %u B at L1 %llu of its AIC", line.file.c_str(),
+                  line.line, line.text.c_str(), que.bytes,
+                  static_cast<unsigned long long>(info.offset - image.Bytes()));
+  }
   return Format(
       "%s %s%s, %u B at %s %llu", PositionName(que.pos), que.tbuf ? "TBuf" : "TQue",
       line.line > 0
@@ -262,6 +267,13 @@ void Core::CheckUbRange(const Ub& operand, int64_t begin, int64_t end, const cha
   const int64_t base = static_cast<int64_t>(operand.addr - ub) - static_cast<int64_t>(info.offset);
   if (base + begin >= 0 && base + end <= static_cast<int64_t>(info.bytes)) [[likely]] {
     return;
+  }
+  if (ques[info.que].inCube) {
+    ThrowFault("instruction-absent",
+               Format("%s lies in L1 of the AIC, which %s on an AIV does not reach\n  buffer: %s",
+                      role, instruction, DescribeBuffer(operand.buf).c_str()),
+               "The device compiler refuses it. An AIV fills TSCM by DataCopy from GM and UB, and "
+               "its Matmul objects read it.");
   }
   const int64_t over = base + end - static_cast<int64_t>(info.bytes);
   KernelFault fault{

@@ -54,6 +54,7 @@ struct QueInfo {
   uint8_t dst = 0;    // and of DeQue's
   int32_t depth = 0;
   bool tbuf = false;
+  bool inCube = false;  // an AIV's, in L1 of its AIC: see engine/tscm.h
   uint32_t bytes = 0;
   std::vector<uint32_t> buffers;
   std::vector<uint32_t> queued;  // FIFO of enqueued buffers
@@ -110,6 +111,9 @@ struct Registers {
   bool padSet = false;
   uint8_t* systemWorkspace = nullptr;  // SetSysWorkspace
   uint64_t loopModes[2][5] = {};       // SetLoopModePara: from UB, to UB
+  uint8_t* matmulWorkspace = nullptr;  // of REGIST_MATMUL_OBJ
+  bool tscmCopyPending =
+      false;  // the AIC has yet to say that it has read what goes from UB to TSCM
 };
 
 // An instruction that had nothing to do, or not on all lanes: a count, mask or repeat of 0, a mask of SetVectorMask.
@@ -172,6 +176,8 @@ class Core {
   // Does the same once the instruction runs: the kernel may have freed the tensor since.
   void CheckUbRange(const Ub& operand, int64_t begin, int64_t end, const char* role);
   void CheckUbAlign(const Ub& operand, uint32_t align, const char* role);
+  // Whether an AIV's tensor lies in L1 of its AIC.
+  bool IsInCube(const Ub& operand) const { return UbOffset(operand.addr) >= image.Bytes(); }
   Space SpaceOf(const Ub& operand) const { return image.SpaceOf(UbOffset(operand.addr)); }
   // "L1 [0, 512)": bytes of the image by the names and addresses that the kernel has for them.
   std::string NameRange(uint64_t begin, uint64_t end) const;
@@ -194,6 +200,7 @@ class Core {
   uint32_t currentPipe = 0;         // what GetTPipePtr returns
   uint64_t UbUsed() const { return pipes[currentPipe].used[static_cast<size_t>(Space::kUb)]; }
   uint64_t ubPeak = 0;
+  uint64_t tscmBegin = UINT64_MAX;              // of an AIC: L1 from here on is its AIVs'
   std::vector<GlobalTensorCall> globalTensors;  // kept when the launch is observed
   bool maskCounter = false;
   uint64_t maskBits[2] = {~0ull, ~0ull};

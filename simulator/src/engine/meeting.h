@@ -61,9 +61,10 @@ class FlagSenders {
   static uint32_t AllOf(CoreKind kind) { return kind == CoreKind::kCube ? 1 : 0; }
   // The number of the flags by which an AIV and its AIC tell each other about one Matmul object.
   static uint32_t OfObject(uint32_t vector, uint32_t object) {
-    return kObjects + vector * kMostObjects + object;
+    return kObjects + vector * (kMostObjects + 1) + object;
   }
-  static constexpr uint32_t kObjects = 1024, kMostObjects = 4;
+  // kTscm: in place of an object, of copies into TSCM.
+  static constexpr uint32_t kObjects = 1024, kMostObjects = 4, kTscm = kMostObjects;
   static uint32_t InGroup(uint32_t group, Who who) { return 2 + group * 3 + who; }
 };
 
@@ -250,7 +251,7 @@ class Meeting {
   struct Served {
     uint32_t objects = 0;  // 0: not registered
     std::deque<Request> requests;
-    std::array<std::deque<std::vector<uint8_t>>, FlagSenders::kMostObjects> answers;
+    std::array<std::deque<std::vector<uint8_t>>, FlagSenders::kMostObjects + 1> answers;
     uint32_t next = 0;
     bool serves = false, works = false;
     Request request;

@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "ascendc/types.h"
 #include "engine/core.h"
 #include "engine/flag_numbers.h"
 
@@ -16,6 +17,10 @@ struct QueuePipes {
   Pipe from, to;
 };
 
+// A queue whose tensors lie in L1, whatever they come from.
+inline bool IsTscm(const QueInfo& que) {
+  return que.dst == static_cast<uint8_t>(AscendC::TPosition::TSCM);
+}
 inline int32_t EventIds(const Core& core) { return core.soc.npuArch == 1001 ? 4 : 8; }
 QueuePipes PipesOf(const Core& core, const QueInfo& que);
 // The flags of a buffer's EnQue: one for each way that EnQue and DeQue may name. A tensor that comes in and goes out by one queue

@@ -32,11 +32,17 @@ void ForgetFlags(Core& core, uint32_t buffer) {
 
 Buffer ToBuffer(Core& core, uint32_t buf) {
   const BufferInfo& info = core.buffers[buf];
-  return {core.ub + info.offset, info.bytes, buf, info.generation};
+  const QueInfo& que = core.ques[info.que];
+  return {core.ub + info.offset, que.inCube ? que.bytes : info.bytes, buf, info.generation};
 }
 
 QueuePipes PipesOf(const Core& core, const QueInfo& que) {
-  return {PositionOf(que.pos).EndsOn(core.kind).fills, PositionOf(que.dst).EndsOn(core.kind).takes};
+  const QueueEnds taken = PositionOf(que.dst).EndsOn(core.kind);
+  if (IsTscm(que) && core.kind != CoreKind::kVector) {
+    constexpr auto kGm = static_cast<uint8_t>(AscendC::TPosition::GM);
+    return {que.pos == kGm ? Pipe::kMte2 : taken.fills, taken.takes};
+  }
+  return {PositionOf(que.pos).EndsOn(core.kind).fills, taken.takes};
 }
 
 // The queue has a way that the caller names: from GM into UB, or out of UB to GM. Both ends in UB: as a queue
@@ -99,6 +105,9 @@ Buffer QueAlloc(uint32_t handle) try {
       BufferInfo& info = core.buffers[buf];
       info.state = BufferState::kAllocated;
       info.allocSite = core.sites.Capture();
+      if (que.inCube) {
+        return ToBuffer(core, buf);
+      }
       const QueuePipes pipes = PipesOf(core, que);
       if (info.freed) {
         info.freed = false;
@@ -140,6 +149,9 @@ Buffer QueAlloc(uint32_t handle) try {
   }
   const QueuePipes pipes = PipesOf(core, que);
   for (const auto kind : {SyncEvent::Kind::kSet, SyncEvent::Kind::kWait}) {
+    if (que.inCube) {
+      break;
+    }
     OrderPipes(core, kind, pipes.to, pipes.from, FreeFlag(buf));
   }
   return ToBuffer(core, buf);
@@ -166,8 +178,11 @@ static void EnQue(Core& core, uint32_t handle, uint32_t buf, const QueuePipes& p
               "the queue holds one more");
   }
   info.state = BufferState::kQueued;
-  info.enQueued = true;
   que.queued.push_back(buf);
+  if (que.inCube) {
+    return;
+  }
+  info.enQueued = true;
   const SyncEvent set =
       core.MakeSync(SyncEvent::Kind::kSet, pipes.from, pipes.to, EnQueFlag(buf, pipes));
   RaiseQueueEvent(core, &info.enQueEvent, pipes.from, pipes.to, set.site, "EnQue");
@@ -199,6 +214,9 @@ static Buffer DeQue(Core& core, uint32_t handle, const QueuePipes& pipes) {
     }
     core.GoOn(std::move(fault), "the tensor that AllocTensor gave longest ago comes out");
     for (const auto kind : {SyncEvent::Kind::kSet, SyncEvent::Kind::kWait}) {
+      if (que.inCube) {
+        break;
+      }
       OrderPipes(core, kind, pipes.from, pipes.to, EnQueFlag(oldest, pipes));
     }
     return ToBuffer(core, oldest);
@@ -206,6 +224,9 @@ static Buffer DeQue(Core& core, uint32_t handle, const QueuePipes& pipes) {
   const uint32_t buf = que.queued.front();
   que.queued.erase(que.queued.begin());
   core.buffers[buf].state = BufferState::kAllocated;
+  if (que.inCube) {
+    return ToBuffer(core, buf);
+  }
   core.buffers[buf].enQueued = false;
   OrderPipes(core, SyncEvent::Kind::kWait, pipes.from, pipes.to, EnQueFlag(buf, pipes));
   LowerQueueEvent(core, &core.buffers[buf].enQueEvent);
@@ -250,6 +271,9 @@ void QueFree(uint32_t handle, uint32_t buf) try {
   }
   info.state = BufferState::kFree;
   ++info.generation;
+  if (core.ques[handle].inCube) {
+    return;
+  }
   info.freed = true;
   const QueuePipes pipes = PipesOf(core, core.ques[handle]);
   const SyncEvent set = core.MakeSync(SyncEvent::Kind::kSet, pipes.to, pipes.from, FreeFlag(buf));

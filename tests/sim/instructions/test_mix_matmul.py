@@ -346,7 +346,7 @@ def test_kernel_of_vector_cores(runtime: Runtime, library: ctypes.CDLL) -> None:
 
 
 REFUSED = {
-    "A and B in TSCM are not simulated yet": "Matmul<At<TPosition::TSCM>, Gm, Gm> mm",
+    "A and B lie in GM, VECOUT or TSCM": "Matmul<At<TPosition::A1>, Gm, Gm> mm",
     "C goes to GM or UB": "Matmul<Gm, Gm, At<TPosition::CO1>> mm",
     "C in VECIN is ND or ND_ALIGN": "Matmul<Gm, Gm, At<TPosition::VECIN>> mm",
     "A and B of a batch have one LayoutMode": (
@@ -355,7 +355,7 @@ REFUSED = {
     ),
     "A, B and C of IterateBatch have": "Matmul<Gm, Gm, Gm> mm; mm.IterateBatch(c, 2, 2, false)",
     "GetTensorC<false> takes a LocalTensor": "Matmul<Gm, Gm, Gm> mm; mm.GetTensorC<false>(c)",
-    "takes a LocalTensor where A is in VECOUT": (
+    "takes a LocalTensor where A is in VECOUT or TSCM": (
         "Matmul<Gm, Gm, Gm> mm; mm.SetTensorA(LocalTensor<half>())"
     ),
 }
