@@ -37,11 +37,11 @@ def test_row_has_sizes_and_alignments() -> None:
     assert ".coupled = false" in row
     assert row.endswith(
         ".spaces = {{{0, 1}, {196352, 32}, {524288, 32}, {65536, 512}, {65536, 512},"
-        " {131072, 64}, {1024, 64}, {2048, 64}, {0, 32}, {0, 32}}}},"
+        " {131072, 64}, {1024, 64}, {2048, 64}, {0, 32}, {0, 32}, {16384, 32}}}},"
     )
     (row,) = [row for row in soc_table.table(DATA).splitlines() if '"Ascend910A"' in row]
     assert ".coupled = true" in row
-    assert row.endswith("{262144, 64}, {0, 64}, {0, 64}, {0, 32}, {0, 32}}}},")
+    assert row.endswith("{262144, 64}, {0, 64}, {0, 64}, {0, 32}, {0, 32}, {0, 32}}}},")
 
 
 def test_ways_of_the_matrix_unit() -> None:

@@ -41,13 +41,6 @@ void HintReserved(Core& core, Space space, uint64_t wanted) {
   core.Find(std::move(finding));
 }
 
-// The fixpipe has more tables than FB, the one for quantisation. CANN's TPipe lays out all of them as one memory; instructions reach FB
-// alone.
-uint64_t BytesOfFixpipeTables(const Core& core) {
-  constexpr uint64_t kOf2201 = 7168, kOf3510 = 16384;
-  return core.soc.npuArch == 3510 ? kOf3510 : kOf2201;
-}
-
 void NotePeak(Core& core, Space space, uint64_t used) {
   if (space == Space::kUb) {
     core.ubPeak = std::max(core.ubPeak, used);
@@ -184,7 +177,7 @@ uint32_t InitInCube(Core& core, QueInfo que, uint32_t num, bool oneForBoth) {
   return handle;
 }
 
-// What a queue's InitBuffer says of it.
+// Returns a queue as its InitBuffer describes it.
 QueInfo Described(uint8_t pos, uint8_t dst, int32_t depth, uint32_t bytes, bool tbuf, uint32_t pipe,
                   void* initPc) {
   QueInfo que;
@@ -193,8 +186,8 @@ QueInfo Described(uint8_t pos, uint8_t dst, int32_t depth, uint32_t bytes, bool 
   que.dst = dst;
   que.depth = depth;
   que.tbuf = tbuf;
-  que.bytes = static_cast<uint32_t>((uint64_t{bytes} + kBlockBytes - 1) / kBlockBytes *
-                                    kBlockBytes);
+  que.bytes =
+      static_cast<uint32_t>((uint64_t{bytes} + kBlockBytes - 1) / kBlockBytes * kBlockBytes);
   que.initPc = initPc;
   return que;
 }
@@ -213,7 +206,9 @@ uint32_t InitOnCore(Core& core, QueInfo que, uint32_t num) {
   if (space == Space::kL1) {
     there = std::min(there, core.tscmBegin);
   }
-  if (space == Space::kFb && size > there && size <= BytesOfFixpipeTables(core)) {
+  // The fixpipe has more tables than FB, the one for quantisation. CANN's TPipe lays out all of them as one memory; instructions reach FB
+  // alone.
+  if (space == Space::kFb && size > there && size <= core.soc.fixpipeTablesBytes) {
     HintReserved(core, space, size);
     que.bytes = static_cast<uint32_t>(size = there);
   }

@@ -26,7 +26,7 @@ class Image {
     if (kind != CoreKind::kVector) {
       constexpr uint64_t kLines = 64;  // between memories: no span reaches from one into the next
       for (const Space space : {Space::kL1, Space::kL0a, Space::kL0b, Space::kL0c, Space::kBt,
-                                Space::kFb, Space::kMxa, Space::kMxb}) {
+                                Space::kFb, Space::kMxa, Space::kMxb, Space::kIndex}) {
         put(space, soc.BytesOf(space), kLines);
       }
       tracked_ = end_;

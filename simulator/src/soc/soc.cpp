@@ -40,8 +40,8 @@ size_t EditDistance(const std::string& a, const std::string& b) {
 }  // namespace
 
 const char* SpaceName(Space space) {
-  constexpr const char* kNames[kSpaces] = {"GM",  "UB", "L1", "L0A",    "L0B",
-                                           "L0C", "BT", "FB", "L0A_MX", "L0B_MX"};
+  constexpr const char* kNames[kSpaces] = {"GM", "UB", "L1",     "L0A",    "L0B",      "L0C",
+                                           "BT", "FB", "L0A_MX", "L0B_MX", "L0B_INDEX"};
   return kNames[static_cast<size_t>(space)];
 }
 

@@ -13,8 +13,8 @@
 namespace aclsim {
 
 // Memory that instructions address, in the order of the names of SpaceName. Instructions of vector kernels know GM and UB.
-enum class Space : uint8_t { kGm, kUb, kL1, kL0a, kL0b, kL0c, kBt, kFb, kMxa, kMxb };
-inline constexpr size_t kSpaces = 10;
+enum class Space : uint8_t { kGm, kUb, kL1, kL0a, kL0b, kL0c, kBt, kFb, kMxa, kMxb, kIndex };
+inline constexpr size_t kSpaces = 11;
 const char* SpaceName(Space space);
 
 struct SpaceFacts {
@@ -62,7 +62,8 @@ struct Soc {
   uint64_t ubReservedBytes = 0;  // behind that: there, but not the kernel's
   uint64_t ubTilingBytes = 0;    // what PlatformAscendC::GetCoreMemSize(UB) reports to tiling
   uint64_t l2Bytes = 0, memBytes = 0;
-  bool dataCopyPad = false;  // byte-granular GM<->UB copies
+  uint64_t fixpipeTablesBytes = 0;  // of all tables of Fixpipe, of which FB is one
+  bool dataCopyPad = false;         // byte-granular GM<->UB copies
   bool bf16 = false;
   bool coupled = false;  // CoreKind::kCoupled
   MatrixFacts matrix;

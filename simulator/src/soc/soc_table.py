@@ -9,10 +9,10 @@ from typing import Any
 FIELDS = (
     *("name", "shortName", "npuArch", "cceAicore", "aicCores", "aivCores", "vecFreqMhz"),
     *("ubBytes", "ubReservedBytes", "ubTilingBytes"),
-    *("l2Bytes", "memBytes"),
+    *("l2Bytes", "memBytes", "fixpipeTablesBytes"),
     *("dataCopyPad", "bf16", "coupled"),
 )
-SPACES = ("UB", "L1", "L0A", "L0B", "L0C", "BT", "FB", "MXA", "MXB")
+SPACES = ("UB", "L1", "L0A", "L0B", "L0C", "BT", "FB", "MXA", "MXB", "INDEX")
 """As the enum of soc.h, behind GM."""
 
 
