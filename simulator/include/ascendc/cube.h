@@ -50,8 +50,8 @@ constexpr bool kScaled = std::is_same_v<T, mx_fp8_e4m3_t> || std::is_same_v<T, m
                          std::is_same_v<T, fp4x2_e2m1_t> || std::is_same_v<T, fp4x2_e1m2_t>;
 
 inline aclsim::Nd2NzCtl CtlOf(const Nd2NzParams& p) {
-  return {p.ndNum,         p.nValue,       p.dValue,           p.srcNdMatrixStride, p.srcDValue,
-          p.dstNzC0Stride, p.dstNzNStride, p.dstNzMatrixStride};
+  return {p.ndNum,     p.nValue,        p.dValue,       p.srcNdMatrixStride,
+          p.srcDValue, p.dstNzC0Stride, p.dstNzNStride, p.dstNzMatrixStride};
 }
 inline aclsim::Load2dCtl CtlOf(const LoadData2DParams& p, uint8_t bits) {
   aclsim::Load2dCtl ctl;
@@ -321,6 +321,16 @@ void LoadDataWithTranspose(const LocalTensor<T>& dst, const LocalTensor<T>& src,
   aclsim::CubeLoadTransposed(dst, src, ctl);
   ACLSIM_KEEP_FRAME();
 }
+// B of 4:2 sparsity without its zeros, and the index that says which two rows of four each of its elements is of.
+template <typename T, typename U>
+void LoadDataWithSparse(const LocalTensor<T>& dst, const LocalTensor<T>& src,
+                        const LocalTensor<U>& idx, const LoadData2DParams& p) {
+  ACLSIM_CUBE("LoadDataWithSparse", T);
+  static_assert(std::is_same_v<T, int8_t> && std::is_same_v<U, uint8_t>,
+                "LoadDataWithSparse: matrices are int8_t, their index is uint8_t");
+  aclsim::CubeLoadSparse(dst, src, idx, p.startIndex, p.repeatTimes);
+  ACLSIM_KEEP_FRAME();
+}
 namespace detail {
 template <typename T, const IsResetLoad3dConfig& config, typename U>
 aclsim::Load3dCtl CtlOf(const LoadData3DParamsV2<U>& p) {
@@ -454,6 +464,18 @@ void Mmad(const LocalTensor<T>& dst, const LocalTensor<U>& fm, const LocalTensor
   ctl.scaled = detail::kScaled<U>;
   ctl.hasBias = true;
   aclsim::CubeMmad(dst, fm, filter, bias, ctl);
+  ACLSIM_KEEP_FRAME();
+}
+// B has two of four elements of each column, as LoadDataWithSparse has brought them. k counts the columns of A.
+template <typename T, typename U>
+void MmadWithSparse(const LocalTensor<T>& dst, const LocalTensor<U>& fm,
+                    const LocalTensor<U>& filter, const MmadParams& p) {
+  ACLSIM_CUBE("MmadWithSparse", T, U);
+  static_assert(std::is_same_v<T, int32_t> && std::is_same_v<U, int8_t>,
+                "MmadWithSparse: products of int8_t are int32_t");
+  aclsim::MmadCtl ctl = detail::CtlOf(p, detail::kBits<U>);
+  ctl.sparse = ctl.noVector = true;
+  aclsim::CubeMmad(dst, fm, filter, {}, ctl);
   ACLSIM_KEEP_FRAME();
 }
 // A and B with scales, which LoadData has brought beside them.

@@ -27,6 +27,9 @@ struct Load2dCtl {
 };
 ACLSIM_DEVICE_API void CubeLoad2d(const Ub& dst, const Ub& src, const Load2dCtl& ctl);
 ACLSIM_DEVICE_API void CubeLoad2dGm(const Ub& dst, const void* src, const Load2dCtl& ctl);
+// Fractals one behind the other, each with 128 bytes of the index.
+ACLSIM_DEVICE_API void CubeLoadSparse(const Ub& dst, const Ub& src, const Ub& index,
+                                      uint64_t startIndex, uint64_t repeatTimes);
 ACLSIM_DEVICE_API void CubeLoadTransposed(const Ub& dst, const Ub& src, const Load2dCtl& ctl);
 
 // Fractals of 512 bytes of a matrix in NZ: a window of mStep fractals of rows and kStep of columns. Strides lie between columns of fractals.
@@ -85,6 +88,7 @@ struct MmadCtl {
   uint8_t bits = 16;      // of an element of A and of B
   bool scaled = false;    // MX: 32 elements along K share a power of two
   bool noVector = false;  // one row of A lies as a matrix of one row
+  bool sparse = false;  // B has two of four rows, the index buffer says which: k counts those of A
 };
 ACLSIM_DEVICE_API void CubeMmad(const Ub& dst, const Ub& a, const Ub& b, const Ub& bias,
                                 const MmadCtl& ctl);

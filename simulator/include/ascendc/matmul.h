@@ -34,7 +34,8 @@ class MatmulImpl {
                         kTo8 = Rules::kTo8, kQuantises = Rules::kQuantises,
                         kOwnCo1 = Rules::kOwnCo1, kCopiesOut = Rules::kCopiesOut,
                         kCopiesA = Rules::kCopiesA, kCopiesB = Rules::kCopiesB,
-                        kIsBatch = Rules::kIsBatch;
+                        kIsBatch = Rules::kIsBatch, kOfSparse = Rules::kOfSparse;
+  static constexpr uint32_t kDropped = detail::mm::kDropped<B>;
 
  public:
   static constexpr auto kTriangle = detail::mm::TriangleOf<Policy<given, A, B, C, Bias>>::value;
@@ -143,6 +144,12 @@ class MatmulImpl {
     }
     bias_ = biasGlobal;
     hasBias_ = true;
+    Restart();
+  }
+  // In NZ: fractals of 16 x 8 bytes, of the N rows of B.
+  void SetSparseIndex(const GlobalTensor<uint8_t>& indexGlobal) {
+    static_assert(kOfSparse, "Matmul: SetSparseIndex is of a B of SparseMatmulType");
+    index_.Set(indexGlobal);
     Restart();
   }
   void ClearBias() { hasBias_ = false; }
@@ -408,7 +415,7 @@ class MatmulImpl {
     if (A::layout != LayoutMode::NORMAL || config.batchMode == BatchMode::BATCH_LESS_THAN_L1) {
       const auto bytes = [](uint32_t count, uint32_t outer, uint32_t k, auto type) {
         using T = decltype(type);
-        return uint64_t{count} * UpTo(outer, kRows) * UpTo(k, kC0<T>) * sizeof(T);
+        return uint64_t{count} * BytesIn<T>(UpTo(outer, kRows) * UpTo(k, kC0<T>));
       };
       const uint64_t all = bytes(batch.a, m_, k_, SrcA()) + bytes(batch.b, n_, k_, SrcB());
       if (all > kL1Bytes) {
@@ -499,6 +506,15 @@ class MatmulImpl {
     if (!a_.IsSet() || !b_.IsSet()) {
       detail::mm::Misuse(call, a_.IsSet() ? "Call SetTensorB." : "Call SetTensorA.",
                          "%s is not set", a_.IsSet() ? "B" : "A");
+    }
+    if constexpr (kOfSparse) {
+      if (!index_.IsSet()) {
+        detail::mm::Misuse(call, "Call SetSparseIndex.", "B is sparse, and its index is not set");
+      }
+      if (!b_.IsTransposed()) {
+        detail::mm::Misuse(call, "Pass true to SetTensorB.",
+                           "B is sparse, and not transposed as its SparseMatmulType says");
+      }
     }
     if (kQuantises && quant_ == Quant::kNone) {
       detail::mm::Misuse(call, "Call SetQuantScalar or SetQuantVector.",
@@ -609,8 +625,15 @@ class MatmulImpl {
                                                Index(n), userInfo_, selfData_);
                              return b_.In(l1, n, kb);
                            } else {
-                             return b_.ToL1(l1, n0, n, from, kb, b_.ExtentOf(orgN_, n_),
-                                            b_.ExtentOf(orgKb_, k_), config.intrinsicsCheck);
+                             const Block<SrcB> block = b_.ToL1(
+                                 l1, n0, n, from / kDropped, PartsOf(kb, kDropped),
+                                 b_.ExtentOf(orgN_, n_), b_.ExtentOf(PartsOf(orgKb_, kDropped), k_),
+                                 config.intrinsicsCheck);
+                             if constexpr (kOfSparse) {
+                               index_.ToL1(IndexInL1(), n0, n, from / kDropped,
+                                           PartsOf(kb, kDropped), orgN_, block.height);
+                             }
+                             return block;
                            }
                          });
         inB -= n0, inKb -= from;
@@ -619,7 +642,12 @@ class MatmulImpl {
       const LocalTensor<SrcA> a2 = memory.template L0a<SrcA>(slot * room_.l0a);
       const LocalTensor<SrcB> b2 = memory.template L0b<SrcB>(slot * room_.l0b);
       a_.ToL0(a2, blockA, inA, rows_, inKa, k);
-      b_.ToL0(b2, blockB, inB, columns_, inKb, k);
+      if constexpr (kOfSparse) {
+        SparseIndex::ToL0(b2, blockB, IndexInL1(), inB, columns_, inKb / kDropped,
+                          PartsOf(k, kDropped));
+      } else {
+        b_.ToL0(b2, blockB, inB, columns_, inKb, k);
+      }
       memory.l0.Filled(slot);
       Multiply(to, a2, b2, k, k0 == 0 && !addsUp, withBias && k0 == 0 ? &table : nullptr);
       memory.l0.Free(slot);
@@ -627,6 +655,11 @@ class MatmulImpl {
         memory.table.Free(0);
       }
     }
+  }
+  // Beside the block of B that is held.
+  LocalTensor<uint8_t> IndexInL1() {
+    return detail::mm::Memory::Of(pipe_).template L1<uint8_t>(
+        room_.atB + (heldB_.slot + 1) * room_.ofB - room_.ofIndex);
   }
   // 950: turned bytes of A come in pairs of fractals along M.
   bool TurnsPairsOfA() const {
@@ -647,12 +680,15 @@ class MatmulImpl {
     p.m = A::format == CubeFormat::VECTOR ? rows_
           : TurnsPairsOfA()               ? TileHeight()
                                           : std::max(rows_, 2u);
-    p.n = b_.OuterIsRow() ? columns_ : UpTo(columns_, sizeof(SrcB) == 1 ? kSide<SrcB> : 1);
+    p.n = b_.OuterIsRow() ? columns_ : UpTo(columns_, kBitsOf<SrcB> < 16 ? kSide<SrcB> : 1);
     p.k = k;
     // Squares of 16 words bring two columns of fractals.
     p.kDirectionAlign = !kOn950 && sizeof(SrcA) == 4 && !a_.OuterIsRow();
     p.cmatrixInitVal = isFirst && table == nullptr;
-    if (table != nullptr) {
+    if constexpr (kOfSparse) {
+      p.cmatrixSource = table != nullptr;
+      MmadWithSparse(to, a2, b2, p);
+    } else if (table != nullptr) {
       Mmad(to, a2, b2, *table, p);
     } else {
       Mmad(to, a2, b2, p);
@@ -775,6 +811,7 @@ class MatmulImpl {
   detail::mm::Operand<B, false> b_;
   detail::mm::Held<SrcA> heldA_;
   detail::mm::Held<SrcB> heldB_;
+  detail::mm::SparseIndex index_;
   GlobalTensor<BiasT> bias_;
   GlobalTensor<uint64_t> quantGm_;
   LocalTensor<uint64_t> quantL1_;

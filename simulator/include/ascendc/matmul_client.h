@@ -37,9 +37,8 @@ class MatmulClient {
   struct Nothing {};
 
   template <typename Type>
-  static constexpr bool kIsOperand = Type::pos == TPosition::GM ||
-                                     Type::pos == TPosition::VECOUT ||
-                                     Type::pos == TPosition::TSCM;
+  static constexpr bool kIsOperand =
+      Type::pos == TPosition::GM || Type::pos == TPosition::VECOUT || Type::pos == TPosition::TSCM;
   static_assert(kIsOperand<A> && kIsOperand<B>,
                 "Matmul: in MIX kernels A and B lie in GM, VECOUT or TSCM");
   static_assert(sizeof(Impl) > 0, "Matmul: both halves say what the AIC's cannot do");
@@ -51,6 +50,8 @@ class MatmulClient {
       (A::pos == TPosition::GM || A::format == CubeFormat::ND || A::format == CubeFormat::NZ) &&
           (B::pos == TPosition::GM || B::format == CubeFormat::ND || B::format == CubeFormat::NZ),
       "Matmul: matrices in VECOUT are ND or NZ");
+  static_assert(!detail::mm::kIsSparse<B>,
+                "Matmul: SparseMatmulType is of kernels of cube cores alone (ASCENDC_CUBE_ONLY)");
   static_assert(A::layout == LayoutMode::NONE || !kFromUb,
                 "Matmul: batches with A, B or the bias in VECOUT are not simulated yet; they lie "
                 "in GM; docs/simulator.md says what is");

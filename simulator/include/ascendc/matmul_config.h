@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "ascendc/types.h"
+#include "ascendc/tensor.h"
 #include "kernel_tiling/kernel_tiling.h"
 
 enum class CubeFormat {
@@ -281,6 +281,7 @@ template <typename A, typename B, typename C, typename Bias>
 constexpr MatmulApiStaticTiling GetMatmulApiTiling(const MatmulConfig& mmCFG,
                                                    int32_t l1Size = 512 * 1024) {
   constexpr int32_t kL0 = 64 * 1024, kL0c = 128 * 1024, kSum = 4, kUnit = 32;
+  constexpr bool kOfPairs = std::is_same_v<typename A::T, int4b_t>;  // a byte holds two
   constexpr int32_t kA = sizeof(typename A::T), kB = sizeof(typename B::T);
   MatmulApiStaticTiling tiling;
   tiling.cfg = mmCFG;
@@ -294,11 +295,12 @@ constexpr MatmulApiStaticTiling GetMatmulApiTiling(const MatmulConfig& mmCFG,
   tiling.singleCoreN = static_cast<int32_t>(mmCFG.singleCoreN);
   tiling.singleCoreK = static_cast<int32_t>(mmCFG.singleCoreK);
   tiling.baseM = m, tiling.baseN = n, tiling.baseK = k;
-  tiling.dbL0A = 2 * m * k * kA <= kL0 ? 2 : 1;
-  tiling.dbL0B = 2 * n * k * kB <= kL0 ? 2 : 1;
+  constexpr int32_t kPairs = kOfPairs ? 2 : 1;
+  tiling.dbL0A = 2 * m * k * kA <= kL0 * kPairs ? 2 : 1;
+  tiling.dbL0B = 2 * n * k * kB <= kL0 * kPairs ? 2 : 1;
   tiling.dbL0C = 2 * m * n * kSum <= kL0c ? 2 : 1;
-  const int32_t blocks = (A::pos == TPosition::TSCM ? 0 : up(m) * up(k) * kA) +
-                         (B::pos == TPosition::TSCM ? 0 : up(n) * up(k) * kB);
+  const int32_t blocks = (A::pos == TPosition::TSCM ? 0 : up(m) * up(k) * kA / kPairs) +
+                         (B::pos == TPosition::TSCM ? 0 : up(n) * up(k) * kB / kPairs);
   const int32_t room = l1Size - n * static_cast<int32_t>(sizeof(uint64_t));  // bias or quantisation
   const int32_t db = 2 * blocks <= room ? 2 : 1;
   const int32_t steps = (tiling.singleCoreK + k - 1) / k;
@@ -327,6 +329,13 @@ template <typename Type>
 inline constexpr bool kIsInUb = Type::pos == TPosition::VECIN || Type::pos == TPosition::VECOUT ||
                                 Type::pos == TPosition::VECCALC;
 }  // namespace detail::mm
+
+// B of 4:2 sparsity, with an index of SetSparseIndex.
+template <TPosition POSITION, TPosition INDEX_POSITION, CubeFormat FORMAT, typename TYPE,
+          bool ISTRANS = false, LayoutMode LAYOUT = LayoutMode::NONE, bool IBSHARE = false>
+struct SparseMatmulType : MatmulType<POSITION, FORMAT, TYPE, ISTRANS, LAYOUT, IBSHARE> {
+  static constexpr TPosition indexPosition = INDEX_POSITION;
+};
 
 // Matmul describes a copy out of L0C by these, in the terms of FixpipeParams.
 struct DataCopyOutParams {

@@ -23,10 +23,16 @@ constexpr uint32_t UpTo(uint32_t value, uint32_t unit) { return (value + unit - 
 constexpr uint32_t PartsOf(uint32_t value, uint32_t part) { return (value + part - 1) / part; }
 
 template <typename T>
-constexpr uint32_t kC0 = ONE_BLK_SIZE / sizeof(T);
+constexpr uint32_t kBitsOf = kBits<T>;
+template <typename T>
+constexpr uint32_t kC0 = ONE_BLK_SIZE * 8 / kBitsOf<T>;
 // Rows and columns that transposition moves at a time.
 template <typename T>
-constexpr uint32_t kSide = sizeof(T) == 1 ? 32 : kRows;
+constexpr uint32_t kSide = kBitsOf<T> < 16 ? kC0<T> : kRows;
+template <typename T>
+constexpr uint32_t BytesIn(uint32_t elements) {
+  return static_cast<uint32_t>(BytesOf<T>(uint64_t{elements}));
+}
 
 template <typename T>
 constexpr bool kIsInteger = std::is_same_v<T, int8_t> || std::is_same_v<T, int4b_t>;

@@ -51,7 +51,7 @@ class Operand {
   // Rows and columns of a block as L1 holds it: transposition moves whole squares.
   uint32_t HeightOf(uint32_t rows) const { return UpTo(rows, OuterIsRow() ? kRows : kSide<T>); }
   uint32_t WidthOf(uint32_t columns) const {
-    return UpTo(columns, OuterIsRow() ? kC0<T> : std::max(kC0<T>, sizeof(T) == 4 ? kRows : 0));
+    return UpTo(columns, OuterIsRow() ? kC0<T> : std::max(kC0<T>, kBitsOf<T> == 32 ? kRows : 0));
   }
 
   // `outer` x `k` elements of the matrix, whose extents in GM are `ofOuter` and `ofK`, into L1.
@@ -85,6 +85,10 @@ class Operand {
       return block;
     } else {
       const uint32_t pitch = place_.pitch != 0 ? place_.pitch : isRow ? ofK : ofOuter;
+      if constexpr (kNibbles<T>) {
+        CopyPairs(to, uint64_t{row0} * pitch + column0, rows, columns, pitch, block.height);
+        return block;
+      }
       const GlobalTensor<T> from = gm_[place_.offset + uint64_t{row0} * pitch + column0];
       if (pitch <= UINT16_MAX) {
         DataCopy(to, from, Nd2NzParams(1, rows, columns, 0, pitch, block.height, 1, 0));
@@ -124,14 +128,16 @@ class Operand {
       Columns(to, block, isRow ? outer0 : k0, isRow ? outer : k, isRow ? k0 : outer0,
               isRow ? k : outer, !isRow);
     } else if (OuterIsRow()) {
-      if constexpr (isLeft) {
+      if constexpr (isLeft && kNibbles<T>) {
+        Rows(to, block, outer0, outer, k0, k);
+      } else if constexpr (isLeft) {
         Window(to, block, outer0, UpTo(outer, kRows), k0, UpTo(k, kC0<T>), false);
       } else {
         Fractals(to, block, outer0, outer, k0, k);
       }
-    } else if constexpr (sizeof(T) == 1) {
+    } else if constexpr (kBitsOf<T> < 16) {
       SquaresOf8(to, block, outer0, outer, k0, k);
-    } else if constexpr (isLeft && sizeof(T) == 4) {
+    } else if constexpr (isLeft && kBitsOf<T> == 32) {
       SquaresOf32(to, block, outer0, outer, k0, k);
     } else {
       Window(to, block, k0, UpTo(k, kRows), outer0, UpTo(outer, isLeft ? kRows : kC0<T>), isLeft);
@@ -139,8 +145,34 @@ class Operand {
   }
 
  private:
-  static constexpr uint32_t kFractalElements = kFractalBytes / sizeof(T);
+  static constexpr uint32_t kFractalElements = kFractalBytes * 8 / kBitsOf<T>;
 
+  // Two elements of 4 bits are copied as a byte.
+  void CopyPairs(const LocalTensor<T>& to, uint64_t first, uint32_t rows, uint32_t columns,
+                 uint32_t pitch, uint32_t height) const {
+    if (pitch % 2 != 0 || first % 2 != 0 || columns % 2 != 0 || place_.offset % 2 != 0) {
+      Misuse("Iterate", "Rows of int4b_t are whole bytes: let the inner axis be even.",
+             "rows of %s have %u elements, of which %u are copied", kName, pitch, columns);
+    }
+    if (pitch / 2 > UINT16_MAX) {
+      Misuse("Iterate", "Use CubeFormat::NZ, or shorter rows.",
+             "rows of %s have %u elements of 4 bits; at most 131070 are simulated", kName, pitch);
+    }
+    GlobalTensor<int8_t> from;
+    from.SetGlobalBuffer(reinterpret_cast<__gm__ int8_t*>(gm_[place_.offset + first].GetPhyAddr()));
+    DataCopy(to.template ReinterpretCast<int8_t>(), from,
+             Nd2NzParams(1, rows, columns / 2, 0, pitch / 2, height, 1, 0));
+  }
+  // Columns of C0 into rows of fractals, one after the other.
+  static void Rows(const LocalTensor<T>& to, const Block<T>& block, uint32_t row0, uint32_t rows,
+                   uint32_t column0, uint32_t columns) {
+    const uint32_t inColumn = block.height / kRows, across = PartsOf(columns, kC0<T>);
+    for (uint32_t i = 0; i < PartsOf(rows, kRows); ++i) {
+      LoadData(to[i * across * kFractalElements], block.tensor,
+               LoadData2DParams(column0 / kC0<T> * inColumn + row0 / kRows + i, across, inColumn, 0,
+                                0, false, 0));
+    }
+  }
   // A matrix in columns of C0 is a feature map of one column with a filter of 1 x 1: one load takes any window of it.
   static void Window(const LocalTensor<T>& to, const Block<T>& block, uint32_t row0, uint32_t rows,
                      uint32_t column0, uint32_t columns, bool transposed) {
@@ -178,21 +210,22 @@ class Operand {
                                 false, 0));
     }
   }
-  // Squares of 32 x 32 bytes: a column of them of A as K x M, a row of them of B as K x N.
+  // Squares of 32 x 32 bytes, or 64 x 64 elements of 4 bits: a column of them of A as K x M, a row of them of B as K x N.
   static void SquaresOf8(const LocalTensor<T>& to, const Block<T>& block, uint32_t outer0,
                          uint32_t outer, uint32_t k0, uint32_t k) {
     const uint32_t inColumn = block.height / kSide<T>, k1 = PartsOf(k, kSide<T>),
                    o1 = PartsOf(outer, kSide<T>);
     const uint32_t first = outer0 / kSide<T> * inColumn + k0 / kSide<T>;
+    constexpr uint32_t kFractals = kSide<T> / kRows;  // of a square
     if constexpr (isLeft) {
       for (uint32_t i = 0; i < o1; ++i) {
-        LoadDataWithTranspose(to[2 * i * k1 * kFractalElements], block.tensor,
+        LoadDataWithTranspose(to[kFractals * i * k1 * kFractalElements], block.tensor,
                               LoadData2dTransposeParams(first + i * inColumn, k1, 1, 0, k1 - 1));
       }
     } else {
       for (uint32_t i = 0; i < k1; ++i) {
-        LoadDataWithTranspose(to[2 * i * o1 * kFractalElements], block.tensor,
-                              LoadData2dTransposeParams(first + i, o1, inColumn, 1, 0));
+        LoadDataWithTranspose(to[kFractals * i * o1 * kFractalElements], block.tensor,
+                              LoadData2dTransposeParams(first + i, o1, inColumn, kFractals - 1, 0));
       }
     }
   }

@@ -11,7 +11,7 @@ template <typename SrcA, typename Sum, typename Dst>
 constexpr QuantMode_t ModeOf(bool isVector) {
   if constexpr (std::is_same_v<Dst, Sum>) {
     return QuantMode_t::NoQuant;
-  } else if constexpr (std::is_same_v<SrcA, int8_t>) {
+  } else if constexpr (kIsInteger<SrcA>) {
     return std::is_same_v<Dst, half> ? (isVector ? QuantMode_t::VDEQF16 : QuantMode_t::DEQF16)
                                      : (isVector ? QuantMode_t::VREQ8 : QuantMode_t::REQ8);
   } else if constexpr (std::is_same_v<Dst, int8_t> || std::is_same_v<Dst, uint8_t>) {

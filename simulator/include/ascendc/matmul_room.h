@@ -6,6 +6,7 @@
 
 #include "ascendc/matmul_memory.h"
 #include "ascendc/matmul_misuse.h"
+#include "ascendc/matmul_sparse.h"
 #include "kernel_tiling/kernel_tiling.h"
 
 namespace AscendC::detail::mm {
@@ -16,6 +17,7 @@ constexpr uint32_t kWhole = std::max(kC0<T>, kRows);
 // Bytes of the memories, by the tiling.
 struct Room {
   uint32_t ofA = 0, ofB = 0;        // one block
+  uint32_t ofIndex = 0;             // at the end of one of B
   uint32_t slotsA = 0, slotsB = 0;  // blocks
   uint32_t atB = 0, atBias = 0, atQuant = 0, all = 0;
   uint32_t ofTile = 0, l0c = 0;
@@ -54,16 +56,16 @@ uint32_t BlockBytes(uint32_t outer, uint32_t k) {
   if (Type::pos == TPosition::TSCM) {
     return 0;
   }
-  if (uint64_t{outer} * k * sizeof(T) > kL1Bytes) {
+  if (BytesOf<T>(uint64_t{outer} * k) > kL1Bytes) {
     Misuse("Init", "Smaller steps or base extents fit; GetTiling gives some.",
-           "the tiling does not fit L1: a block of %u x %u elements of %u bytes is "
+           "the tiling does not fit L1: a block of %u x %u elements of %u bits is "
            "larger than its %u bytes",
-           outer, k, uint32_t{sizeof(T)}, kL1Bytes);
+           outer, k, kBitsOf<T>, kL1Bytes);
   }
   return Type::format == CubeFormat::VECTOR
-             ? UpTo(k * uint32_t{sizeof(T)}, kFractalBytes) +
+             ? UpTo(BytesIn<T>(k), kFractalBytes) +
                    kFractalBytes  // loads take whole fractals from any block on
-             : UpTo(outer, kWhole<T>) * UpTo(k, kWhole<T>) * uint32_t{sizeof(T)};
+             : BytesIn<T>(UpTo(outer, kWhole<T>) * UpTo(k, kWhole<T>));
 }
 
 // ownsCo1: C stays in a tensor of the kernel's. quantises: Fixpipe takes parameters from L1.
@@ -104,7 +106,7 @@ Room RoomFor(const TCubeTiling& tiling) {
   constexpr uint32_t kUnitK = !A::isTrans && B::isTrans ? kC0<SrcA> : kWhole<SrcA>;
   CheckMultiple("baseM", baseM, kRows);
   CheckMultiple("baseN", baseN, kRows);
-  CheckMultiple("baseK", baseK, kUnitK);
+  CheckMultiple("baseK", baseK, kUnitK * kDropped<B>);
   CheckDouble("dbL0A", tiling.dbL0A);
   CheckDouble("dbL0B", tiling.dbL0B);
   CheckDouble("dbL0C", tiling.dbL0C);
@@ -112,8 +114,8 @@ Room RoomFor(const TCubeTiling& tiling) {
   const uint32_t rowsM = UpTo(baseM, A::isTrans ? kSide<SrcA> : kRows);
   const uint32_t rowsN = UpTo(baseN, kSide<SrcB>);
   const uint32_t tileK = UpTo(baseK, kUnitK);
-  room.l0a = UpTo(rowsM * tileK * uint32_t{sizeof(SrcA)}, kFractalBytes);
-  room.l0b = UpTo(rowsN * tileK * uint32_t{sizeof(SrcB)}, kFractalBytes);
+  room.l0a = UpTo(BytesIn<SrcA>(rowsM * tileK), kFractalBytes);
+  room.l0b = UpTo(BytesIn<SrcB>(rowsN * tileK / kDropped<B>), kFractalBytes);
   CheckFits("L0A", "baseM x baseK x dbL0A", room.l0a * Word(tiling.dbL0A), kL0Bytes);
   CheckFits("L0B", "baseN x baseK x dbL0B", room.l0b * Word(tiling.dbL0B), kL0Bytes);
   room.ofTile = (kOn950 ? rowsM : baseM) * rowsN * kSumBytes;
@@ -125,7 +127,11 @@ Room RoomFor(const TCubeTiling& tiling) {
   room.slotsA = SlotsOf("depthA1", tiling.depthA1, tiling.stepM * tiling.stepKa);
   room.slotsB = SlotsOf("depthB1", tiling.depthB1, tiling.stepN * tiling.stepKb);
   room.ofA = BlockBytes<A>(baseM * Word(tiling.stepM), baseK * Word(tiling.stepKa));
-  room.ofB = BlockBytes<B>(baseN * Word(tiling.stepN), baseK * Word(tiling.stepKb));
+  room.ofB = BlockBytes<B>(baseN * Word(tiling.stepN), baseK * Word(tiling.stepKb) / kDropped<B>);
+  if constexpr (kIsSparse<B>) {
+    room.ofIndex = room.ofB / kOfIndex;
+    room.ofB += room.ofIndex;
+  }
   constexpr uint32_t kTableUnit = 64, kQuantUnit = 128;
   room.atB = room.ofA * room.slotsA;
   room.atBias = room.atB + room.ofB * room.slotsB;

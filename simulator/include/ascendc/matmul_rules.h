@@ -4,6 +4,7 @@
 
 #include "ascendc/matmul_config.h"
 #include "ascendc/matmul_memory.h"
+#include "ascendc/matmul_sparse.h"
 
 namespace AscendC::detail::mm {
 
@@ -38,7 +39,7 @@ struct Rules {
   using BiasT = typename Bias::T;
   using Sum = SumOf<SrcA>;
 
-  static constexpr bool kOfInt8 = std::is_same_v<SrcA, int8_t>;
+  static constexpr bool kOfInt4 = std::is_same_v<SrcA, int4b_t>, kOfIntegers = kIsInteger<SrcA>;
   static constexpr bool kOfFp8 =
       kOn950 && (std::is_same_v<SrcA, fp8_e4m3fn_t> || std::is_same_v<SrcA, fp8_e5m2_t> ||
                  std::is_same_v<SrcA, hifloat8_t>);
@@ -46,23 +47,39 @@ struct Rules {
                                     std::is_same_v<SrcA, bfloat16_t> ||
                                     std::is_same_v<SrcA, float> || kOfFp8;
   static constexpr bool kTo8 = std::is_same_v<Dst, int8_t> || std::is_same_v<Dst, uint8_t>;
-  static constexpr bool kQuantises = kTo8 || (kOfInt8 && std::is_same_v<Dst, half>);
+  static constexpr bool kQuantises = kTo8 || (kOfIntegers && std::is_same_v<Dst, half>);
   static constexpr bool kOwnCo1 = C::pos == TPosition::CO1;  // the kernel has the tile in L0C
   // Copies of the kernel's own.
   static constexpr bool kCopiesOut = kIsCopy<decltype(CallBack::kCopyOut)>;
   static constexpr bool kCopiesA = kIsCopy<decltype(CallBack::kCopyA1)>;
   static constexpr bool kCopiesB = kIsCopy<decltype(CallBack::kCopyB1)>;
   static constexpr bool kIsBatch = A::layout != LayoutMode::NONE;
+  static constexpr bool kOfSparse = kIsSparse<B>;
 
+  static_assert(!kIsSparse<A>, "Matmul: SparseMatmulType is of B");
+  static_assert(!kOfSparse || (std::is_same_v<SrcB, int8_t> && B::isTrans && !kOn950),
+                "Matmul: B of SparseMatmulType is transposed, of int8_t, on Atlas A2 and A3");
+  static_assert(!kOfSparse || (B::pos == TPosition::GM && B::format == CubeFormat::ND &&
+                               kIndexPosition<B> == TPosition::GM),
+                "Matmul: B of SparseMatmulType and its index lie in GM, and B is ND; other ways "
+                "are not simulated yet");
+  static_assert(!kOfSparse || config.doMultiDataLoad,
+                "Matmul: SparseMatmulType is of the MDL template (CFG_MDL)");
+  static_assert(!kOfSparse || (!kIsBatch && !kCopiesA && !kCopiesB),
+                "Matmul: SparseMatmulType in batches or with copies of the kernel's own does not "
+                "exist");
   static_assert(std::is_same_v<SrcA, SrcB>, "Matmul: A and B have one type");
-  static_assert(kOfInt8 || kOfFloats,
-                "Matmul: A and B are half, bfloat16_t, float or int8_t, on 950 fp8_e4m3fn_t, "
-                "fp8_e5m2_t or hifloat8_t too; int4b_t is not simulated yet, nor are MX types; "
-                "docs/simulator.md says what is");
-  static_assert(kOfInt8 ? std::is_same_v<Dst, int32_t> || std::is_same_v<Dst, half> || kTo8
-                        : std::is_same_v<Dst, float> || std::is_same_v<Dst, half> ||
-                              std::is_same_v<Dst, bfloat16_t> || kTo8,
-                "Matmul: C of int8_t is int32_t, half, int8_t or uint8_t; C of others is float, "
+  static_assert(kOfIntegers || kOfFloats,
+                "Matmul: A and B are half, bfloat16_t, float or int8_t, on Atlas A2 and A3 int4b_t "
+                "too, on 950 fp8_e4m3fn_t, fp8_e5m2_t or hifloat8_t; MX types are not simulated "
+                "yet; docs/simulator.md says what is");
+  static_assert(!kOfInt4 || !kOn950, "Matmul: products of int4b_t do not exist on 950");
+  static_assert(!kOfInt4 || !A::isTrans, "Matmul: A of int4b_t has no transpose");
+  static_assert(!kOfInt4 || !kTo8, "Matmul: C of int4b_t is int32_t or half");
+  static_assert(kOfIntegers ? std::is_same_v<Dst, int32_t> || std::is_same_v<Dst, half> || kTo8
+                            : std::is_same_v<Dst, float> || std::is_same_v<Dst, half> ||
+                                  std::is_same_v<Dst, bfloat16_t> || kTo8,
+                "Matmul: C of integers is int32_t, half, int8_t or uint8_t; C of others is float, "
                 "half, bfloat16_t, int8_t or uint8_t");
   static_assert(
       !kTo8 || !std::is_same_v<SrcA, float>,

@@ -34,8 +34,7 @@ class Share {
                                          int32_t columns, const char* what) {
     using T = typename Type::T;
     auto count = static_cast<uint32_t>(rows);
-    uint32_t row = static_cast<uint32_t>(columns) * uint32_t{sizeof(T)},
-             pitch = UpTo(row, ONE_BLK_SIZE);
+    uint32_t row = BytesIn<T>(static_cast<uint32_t>(columns)), pitch = UpTo(row, ONE_BLK_SIZE);
     if constexpr (Type::format == CubeFormat::NZ) {
       row = count * ONE_BLK_SIZE;
       pitch = UpTo(count, kRows) * ONE_BLK_SIZE;
@@ -45,7 +44,7 @@ class Share {
     gm.SetGlobalBuffer(reinterpret_cast<__gm__ T*>(aclsim::MatmulWorkspace(
                            workspace_, reinterpret_cast<const void*>(local.GetPhyAddr()),
                            uint64_t{count} * pitch, what)),
-                       uint64_t{count} * pitch / sizeof(T));
+                       CountIn<T>(uint64_t{count} * pitch));
     Order<HardEvent::V_MTE3>();
     Order<HardEvent::MTE2_MTE3>();
     DataCopyPad(gm, local,

@@ -213,6 +213,7 @@ class MatmulApiTilingBase {
   Extents single_;                // SetSingleShape
   Extents most_, least_, units_;  // SetSingleRange, SetAlignSplit
   bool splitsK_ = false;
+  MatTilingType a_, b_, c_, bias_;
 
  private:
   struct Sizes {
@@ -230,7 +231,6 @@ class MatmulApiTilingBase {
   int32_t UnitOfK() const;
 
   Sizes sizes_;
-  MatTilingType a_, b_, c_, bias_;
   bool hasBias_ = false;
   bool isSparse_ = false;
   bool doubles_ = true;

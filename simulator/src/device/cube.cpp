@@ -94,6 +94,11 @@ uint64_t ScalesOf(const Core& core, const Ub& operand) {
   return core.image.Begin(scales) + (core.UbOffset(operand.addr) - core.image.Begin(space)) / 16;
 }
 
+uint64_t IndexOf(const Core& core, const Ub& operand) {
+  return core.image.Begin(Space::kIndex) +
+         (core.UbOffset(operand.addr) - core.image.Begin(Space::kL0b)) / (kFractal / kFractalIndex);
+}
+
 void ThrowNotSimulated(const std::string& what) {
   ThrowFault("instruction-absent", "matrix units: " + what + " is not simulated yet",
              "Hardware has it. Next: docs/simulator.md says what is simulated of the matrix unit.");

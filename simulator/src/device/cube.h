@@ -15,7 +15,8 @@ namespace aclsim {
 constexpr uint64_t kFractal = 512;
 constexpr uint64_t kFractalRows = 16;
 constexpr uint64_t kCubeBlock = 32;
-constexpr uint64_t kAccumulator = 4;  // bytes of an element of L0C
+constexpr uint64_t kFractalIndex = 128;  // bytes of a fractal's index: two bits for each element
+constexpr uint64_t kAccumulator = 4;     // bytes of an element of L0C
 
 constexpr uint64_t CeilDiv(uint64_t value, uint64_t by) { return (value + by - 1) / by; }
 constexpr uint64_t RoundTo(uint64_t value, uint64_t to) { return CeilDiv(value, to) * to; }
@@ -39,6 +40,8 @@ void CheckOperandIn(Core& core, const Ub& operand, std::initializer_list<Space> 
 void CheckRange(const char* field, uint64_t value, uint64_t least, uint64_t most, const char* why);
 // Returns where in the image the scales of an operand in L0A or L0B lie: at a sixteenth of its address in a memory of their own.
 uint64_t ScalesOf(const Core& core, const Ub& operand);
+// The same of the index of an operand in L0B: at a quarter of its address.
+uint64_t IndexOf(const Core& core, const Ub& operand);
 [[noreturn]] void ThrowNotSimulated(const std::string& what);
 
 // `count` blocks of len bytes, `step` apart, of an operand.

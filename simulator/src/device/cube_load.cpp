@@ -623,6 +623,43 @@ void CubeLoadScales(const Ub& dst, const Ub& src, const LoadScalesCtl& ctl) try 
 }
 ACLSIM_SKIPS_FAULTS()
 
+void CubeLoadSparse(const Ub& dst, const Ub& src, const Ub& index, uint64_t startIndex,
+                    uint64_t repeatTimes) try {
+  Core& core = Core::Current();
+  core.instruction = "LoadDataWithSparse";
+  CheckIsCube(core);
+  CheckOperandIn(core, dst, {Space::kL0b}, kFractal, "dst");
+  CheckOperandIn(core, src, {Space::kL1}, kCubeBlock, "src");
+  CheckOperandIn(core, index, {Space::kL1}, kCubeBlock, "idx");
+  CheckRange("repeatTimes", repeatTimes, 0, 255, kFewerBits);
+  if (repeatTimes == 0) {
+    MarkNothing(core, dst, "loads nothing: its repeatTimes is 0");
+    return;
+  }
+  const uint64_t bytes = repeatTimes * kFractal, ofIndex = repeatTimes * kFractalIndex;
+  const uint64_t first = startIndex * kFractal, firstIndex = startIndex * kFractalIndex;
+  core.CheckUb(dst, 0, Signed(bytes), "dst");
+  core.CheckUb(src, Signed(first), Signed(first + bytes), "src");
+  core.CheckUb(index, Signed(firstIndex), Signed(firstIndex + ofIndex), "idx");
+  const uint64_t to = core.UbOffset(dst.addr), from = core.UbOffset(src.addr) + first;
+  const uint64_t toIndex = IndexOf(core, dst), fromIndex = core.UbOffset(index.addr) + firstIndex;
+  core.IssueMove(
+      Pipe::kMte1,
+      [&](Record& record) {
+        record.dtype = dst.dtype;
+        record.repeat = BlocksOf(bytes);
+        record.Add(PartOf(core, dst, Use::kWrite, 0, bytes, 1, 0));
+        record.Add(PartOf(core, src, Use::kRead, first, bytes, 1, 0));
+        record.Add(BlockAccess(Space::kIndex, Use::kWrite, toIndex, ofIndex, 1, 0, dst.buf));
+        record.Add(PartOf(core, index, Use::kRead, firstIndex, ofIndex, 1, 0));
+      },
+      [=](uint8_t* image) {
+        std::memcpy(image + to, image + from, bytes);
+        std::memcpy(image + toIndex, image + fromIndex, ofIndex);
+      });
+}
+ACLSIM_SKIPS_FAULTS()
+
 void CubeFill(const Ub& dst, const FillCtl& given) try {
   Core& core = Core::Current();
   core.instruction = "InitConstValue";

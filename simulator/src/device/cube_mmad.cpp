@@ -18,6 +18,7 @@ constexpr uint64_t kOrderedFractals =
     10;  // results from which on hardware orders one Mmad behind another
 constexpr uint64_t kMostSize = 4095;
 constexpr uint64_t kScaled = 32;  // elements along K that share a scale
+constexpr uint64_t kDropped = 2;  // rows of A for each one of B, in products of 4:2 sparsity
 
 // Places of elements, in bytes from the operand's first one.
 struct MmadShape {
@@ -26,6 +27,7 @@ struct MmadShape {
   bool vector;  // GEMV: A is one row, element behind element
   bool nz;      // fractals of A column by column
   bool scaled;
+  bool sparse;
   uint64_t width;  // bytes of a result
   uint64_t k0, m1, n1;
   uint64_t stepsA;  // fractals of A along K
@@ -38,6 +40,7 @@ struct MmadShape {
         vector(ctl.m == 1 && !ctl.noVector),
         nz(unit.nzA),
         scaled(ctl.scaled),
+        sparse(ctl.sparse),
         width(WidthOf(result)),
         k0(ColumnsOf(ctl.bits)),
         m1(CeilDiv(ctl.m, kFractalRows)),
@@ -69,10 +72,20 @@ struct MmadShape {
   }
   uint64_t ColumnStep() const { return m1 * kFractalRows * kColumns * width; }
   uint64_t BytesOfA() const { return vector ? Steps() * kCubeBlock : m1 * stepsA * kFractal; }
-  uint64_t BytesOfB() const { return Steps() * n1 * kFractal; }
+  // Rows of B, and their fractals along K.
+  uint64_t RowsOfB() const { return sparse ? CeilDiv(k, kDropped) : k; }
+  uint64_t StepsOfB() const { return CeilDiv(RowsOfB(), k0); }
+  uint64_t BytesOfB() const { return StepsOfB() * n1 * kFractal; }
+  uint64_t BytesOfIndex() const { return StepsOfB() * n1 * kFractalIndex; }
+  // Two bits for each element, the first one lowest.
+  uint64_t OfIndex(uint64_t row, uint64_t column) const {
+    return (row / k0 * n1 + column / kFractalRows) * kFractalIndex +
+           column % kFractalRows * (k0 / 4) + row % k0 / 4;
+  }
   uint64_t BytesOfC() const { return n1 * ColumnStep(); }
   // Elements of the last step along K.
   uint64_t InStep(uint64_t step) const { return std::min(k0, k - step * k0); }
+  uint64_t InStepOfB(uint64_t step) const { return std::min(k0, RowsOfB() - step * k0); }
 };
 
 // The contents that C begins with.
@@ -80,7 +93,7 @@ enum class Initial : uint8_t { kZero, kTable, kOld };
 
 struct MmadPlaces {
   uint64_t c, a, b, bias;  // in the image
-  uint64_t scaleA, scaleB;
+  uint64_t scaleA, scaleB, index;
   Initial initial;
 };
 
@@ -223,13 +236,38 @@ void MultiplyHalves(CubeRegisters* registers, uint8_t* image, const MmadShape& s
   }
 }
 
+// B with its zeros, as panels: of four rows each element is of the one that the index says, 0 to 2 of the first two bits, 1 to 3 of the
+// others. Two elements of one row are added up.
+void FillUp(int32_t* to, const uint8_t* image, const MmadShape& shape, const MmadPlaces& at) {
+  const uint64_t panel = shape.Steps() * shape.k0 * kColumns;
+  std::fill_n(to, shape.n1 * panel, 0);
+  for (uint64_t n = 0; n < shape.n; ++n) {
+    for (uint64_t k = 0; k < shape.RowsOfB(); ++k) {
+      const uint8_t bits = image[at.index + shape.OfIndex(k, n)];
+      const uint64_t row = k / 2 * 4 + (bits >> k % 4 * 2 & 3) + k % 2;
+      if (row < shape.k) {
+        to[n / kColumns * panel + row * kColumns + n % kColumns] +=
+            static_cast<int8_t>(image[at.b + shape.OfB(k / shape.k0, n) + k % shape.k0]);
+      }
+    }
+  }
+}
+
 void Multiply(CubeRegisters* registers, uint8_t* image, const MmadShape& shape,
               const MmadPlaces& at, const MmadForms& forms) {
   if (forms.a == CubeForm::kInt8 || forms.a == CubeForm::kUint8 || forms.a == CubeForm::kInt4) {
     const CubeTable& loops = CubeLoops();
     MultiplyAs(
         &registers->integers, reinterpret_cast<int32_t*>(image + at.c), image, shape, at, forms,
-        loops.readIntegers, loops.integerPanels, [](CubeOperands<int32_t>*) {}, loops.integers);
+        loops.readIntegers,
+        [&](int32_t* to, const uint8_t* from, size_t steps, size_t across, CubeForm form) {
+          if (shape.sparse) {
+            FillUp(to, image, shape, at);
+          } else {
+            loops.integerPanels(to, from, steps, across, form);
+          }
+        },
+        [](CubeOperands<int32_t>*) {}, loops.integers);
   } else if (forms.halves) {
     MultiplyHalves(registers, image, shape, at, forms);
   } else {
@@ -248,8 +286,15 @@ void Shade(uint8_t* image, const MmadShape& shape, const MmadPlaces& at) {
     for (uint64_t m = 0; m < shape.m; ++m) {
       rows[m] |= any(image + at.a + shape.OfA(m, step), bytes) ? 1 : 0;
     }
+  }
+  for (uint64_t step = 0; step < shape.StepsOfB(); ++step) {
+    const uint64_t bytes = CeilDiv(shape.InStepOfB(step) * shape.bits, 8);
     for (uint64_t n = 0; n < shape.n; ++n) {
       columns[n] |= any(image + at.b + shape.OfB(step, n), bytes) ? 1 : 0;
+      columns[n] |= shape.sparse && any(image + at.index + shape.OfIndex(step * shape.k0, n),
+                                        CeilDiv(bytes, 4))
+                        ? 1
+                        : 0;
     }
   }
   for (uint64_t group = 0; shape.scaled && group < shape.Groups(); ++group) {
@@ -301,6 +346,10 @@ void CheckTypes(const Core& core, const Ub& dst, const Ub& a, const Ub& b, const
                Format("k of Mmad of %s is %llu, which is odd", ofA.data(),
                       static_cast<unsigned long long>(ctl.k)),
                "Hardware raises an exception: two elements share a byte.");
+  }
+  if (ctl.sparse && ctl.alignsK) {
+    ThrowFault("value-range", "kDirectionAlign of MmadWithSparse is true, legal is false",
+               "Hardware has it for float alone.");
   }
   if (ctl.scaled && ctl.k % (2 * kScaled) != 0) {
     ThrowFault("value-range",
@@ -366,7 +415,7 @@ void AddResult(Record* record, const Core& core, const Ub& dst, Use use, const M
 
 void CubeMmad(const Ub& dst, const Ub& a, const Ub& b, const Ub& bias, const MmadCtl& ctl) try {
   Core& core = Core::Current();
-  core.instruction = ctl.scaled ? "MmadMx" : "Mmad";
+  core.instruction = ctl.scaled ? "MmadMx" : ctl.sparse ? "MmadWithSparse" : "Mmad";
   CheckIsCube(core);
   constexpr const char* kSplit = "Hardware keeps the low 12 bits. Split the product.";
   CheckRange("m", ctl.m, 0, kMostSize, kSplit);
@@ -403,13 +452,11 @@ void CubeMmad(const Ub& dst, const Ub& a, const Ub& b, const Ub& bias, const Mma
   if (initial == Initial::kTable) {
     core.CheckUb(table, 0, static_cast<int64_t>(shape.n * kAccumulator), "bias");
   }
-  const MmadPlaces at{core.UbOffset(dst.addr),
-                      core.UbOffset(a.addr),
-                      core.UbOffset(b.addr),
-                      initial == Initial::kTable ? core.UbOffset(table.addr) : 0,
-                      ScalesOf(core, a),
-                      ScalesOf(core, b),
-                      initial};
+  const MmadPlaces at{
+      core.UbOffset(dst.addr), core.UbOffset(a.addr),
+      core.UbOffset(b.addr),   initial == Initial::kTable ? core.UbOffset(table.addr) : 0,
+      ScalesOf(core, a),       ScalesOf(core, b),
+      IndexOf(core, b),        initial};
   const MmadForms forms{FormOf(a.dtype, ctl.bits, core.cube), FormOf(b.dtype, ctl.bits, core.cube),
                         dst.dtype == DType::kHalf};
   if (ctl.unitFlag != 0) {
@@ -422,8 +469,8 @@ void CubeMmad(const Ub& dst, const Ub& a, const Ub& b, const Ub& bias, const Mma
         record.dtype = a.dtype;
         record.ordered = shape.m1 * shape.n1 >= kOrderedFractals;
         record.group = CubeK(core, ctl);
-        record.repeat =
-            static_cast<int32_t>(shape.m1 * shape.n1 * CeilDiv(shape.k, uint64_t{record.group}));
+        record.repeat = static_cast<int32_t>(shape.m1 * shape.n1 *
+                                             CeilDiv(shape.RowsOfB(), uint64_t{record.group}));
         AddResult(&record, core, dst, Use::kWrite, shape);
         record.Add(PartOf(core, a, Use::kRead, 0, shape.BytesOfA(), 1, 0));
         record.Add(PartOf(core, b, Use::kRead, 0, shape.BytesOfB(), 1, 0));
@@ -432,6 +479,10 @@ void CubeMmad(const Ub& dst, const Ub& a, const Ub& b, const Ub& bias, const Mma
                                  1, 0, a.buf));
           record.Add(BlockAccess(Space::kMxb, Use::kRead, at.scaleB, shape.BytesOfScales(shape.n),
                                  1, 0, b.buf));
+        }
+        if (ctl.sparse) {
+          record.Add(
+              BlockAccess(Space::kIndex, Use::kRead, at.index, shape.BytesOfIndex(), 1, 0, b.buf));
         }
         if (initial == Initial::kOld) {
           AddResult(&record, core, dst, Use::kRead, shape);

@@ -495,9 +495,9 @@ def test_no_parameter_of_quantisation(runtime: Runtime, library: ctypes.CDLL) ->
 
 HEAD = '#define ASCENDC_CUBE_ONLY\n#include "lib/matmul_intf.h"\nusing namespace AscendC;\n'
 REFUSED = {
-    "int4b_t is not simulated yet": "Matmul<Gm<int4b_t>, Gm<int4b_t>, Gm<int32_t>>",
+    "MX types are not simulated yet": "Matmul<Gm<uint8_t>, Gm<uint8_t>, Gm<int32_t>>",
     "A and B have one type": "Matmul<Gm<half>, Gm<float>, Gm<float>>",
-    "C of int8_t is": "Matmul<Gm<int8_t>, Gm<int8_t>, Gm<float>>",
+    "C of integers is": "Matmul<Gm<int8_t>, Gm<int8_t>, Gm<float>>",
     "A in VECOUT": "Matmul<At<TPosition::VECOUT>, Gm<half>, Gm<float>>",
     "C goes to GM, VECIN or CO1": "Matmul<Gm<half>, Gm<half>, At<TPosition::A1>>",
     "SplitMMatmulPolicy and SplitNMatmulPolicy are not": (

@@ -296,8 +296,11 @@ bool MatmulApiTilingBase::CheckTypes() const {
     return Refuse("A is of %s, C of float, which products of integers are not",
                   NameOf(a_.dataType));
   }
-  if (isSparse_) {
-    return Refuse("SetSparse: products of 4:2 sparse matrices are not simulated yet");
+  if (isSparse_ && (a_.dataType != DataType::DT_INT8 || !b_.isTrans)) {
+    return Refuse(
+        "SetSparse: B is of %s and %stransposed; 4:2 sparse matrices are of int8 and "
+        "transposed. Next: SetBType",
+        NameOf(b_.dataType), b_.isTrans ? "" : "not ");
   }
   if (hasBias_ && BitsOf(bias_.dataType) < 16) {
     return Refuse("the bias is of %s: it has 16 or 32 bits. Next: SetBiasType",
@@ -307,7 +310,8 @@ bool MatmulApiTilingBase::CheckTypes() const {
 }
 
 int32_t MatmulApiTilingBase::UnitOfK() const {
-  const int32_t c0 = C0Of(a_.dataType);
+  // An index has whole fractals of a B without its zeros.
+  const int32_t c0 = C0Of(a_.dataType) * (isSparse_ ? 2 : 1);
   return !a_.isTrans && b_.isTrans ? c0 : std::max(c0, kFractal);
 }
 
@@ -553,8 +557,15 @@ bool MultiCoreMatmulTiling::SplitCores(const Extents& shape) {
   const auto axis = [](int32_t extent, int32_t fixed, int32_t unit, int32_t most, int32_t least) {
     return Axis{extent, fixed, Given(unit, kUnit), Given(most, extent), Given(least, 1)};
   };
-  const Axis m = axis(shape.m, single_.m, units_.m, most_.m, least_.m);
-  const Axis n = axis(shape.n, single_.n, units_.n, most_.n, least_.n);
+  // A matrix in L1 is there as a whole, and kernels copy all of it: cores share the other axis.
+  const auto leastOf = [](const MatTilingType& matrix, int32_t extent, int32_t most,
+                          int32_t least) {
+    return IsLocal(matrix.pos) && most <= 0 ? extent : least;
+  };
+  const Axis m =
+      axis(shape.m, single_.m, units_.m, most_.m, leastOf(a_, shape.m, most_.m, least_.m));
+  const Axis n =
+      axis(shape.n, single_.n, units_.n, most_.n, leastOf(b_, shape.n, most_.n, least_.n));
   const Axis k = axis(shape.k, single_.k, units_.k, most_.k, least_.k);
   double best = std::numeric_limits<double>::infinity();
   // Among equal ones that with the most parts of M: programs that have two cores count on it.
