@@ -41,6 +41,11 @@ enum event_t {
   EVENT_ID7
 };
 
+// Libraries of kernels define one with the offset 0. Addresses have no other offset here.
+struct OpSystemRunCfg {
+  uint64_t l2Cacheoffset;
+};
+
 namespace AscendC {
 
 using TEventID = int8_t;
