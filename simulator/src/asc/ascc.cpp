@@ -483,7 +483,8 @@ class Driver {
         std::any_of(command_.macros.begin(), command_.macros.end(), forced)) {
       return {};
     }
-    aclsim::HeaderParse parse{Compiler(), ToolkitHeaders(source), (toolkit_ / "include").string()};
+    aclsim::HeaderParse parse{Compiler(), ToolkitHeaders(source), (toolkit_ / "include").string(),
+                              Write};
     for (const Words& part : {DeviceFlags(), macros, command_.flags, last}) {
       // Warnings are those of the text that follows.
       std::copy_if(part.begin(), part.end(), std::back_inserter(parse.words),

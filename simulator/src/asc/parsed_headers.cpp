@@ -16,6 +16,7 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <stdexcept>
 #include <system_error>
 #include <tuple>
 #include <utility>
@@ -29,7 +30,7 @@ using Words = std::vector<std::string>;
 
 // Bytes of parsed headers in one cache, as aclgrad/building/compiler.py has it.
 constexpr uintmax_t kLimit = 2'000'000'000;
-// What GCC writes begins so.
+// GCC begins its parsed forms so.
 constexpr std::string_view kParsedByGcc = "gpch";
 
 std::string ValueOf(const char* variable) {
@@ -118,12 +119,6 @@ std::string Read(const fs::path& name) {
   return std::move(text).str();
 }
 
-bool Write(const fs::path& name, const std::string& text) {
-  std::ofstream file(name, std::ios::binary);
-  file << text;
-  return static_cast<bool>(file.flush());
-}
-
 // Runs a command without a word to anybody: what it has to say is said again by the compile that includes the headers.
 bool Runs(const Words& words) {
   std::vector<char*> arguments;
@@ -203,11 +198,20 @@ class Parsed {
         return {};
       }
     }
-    Write(used_, "");
+    Keep(used_, "");
     return header_.string();
   }
 
  private:
+  bool Keep(const fs::path& file, const std::string& text) const {
+    try {
+      parse_.write(file.string(), text);
+    } catch (const std::runtime_error&) {
+      return false;  // a full disk: the compile that follows says so, if it minds
+    }
+    return true;
+  }
+
   bool Fresh() const {
     if (access(form_.c_str(), R_OK) != 0 || Read(header_) != text_) {
       return false;
@@ -234,19 +238,19 @@ class Parsed {
                                "all", "-x", "c++-header", header_.string(), "-o", part});
     std::error_code error;
     fs::remove(inputs_, error);
-    bool made = Write(header_, text_) && Runs(words);
+    bool made = Keep(header_, text_) && Runs(words);
     if (made) {
       std::array<char, kParsedByGcc.size()> first{};
       std::ifstream(part, std::ios::binary).read(first.data(), first.size());
       made = std::string_view(first.data(), first.size()) == kParsedByGcc;
       // Another compiler behind a script would be asked in vain each time.
       if (!made) {
-        Write(refused_, StateOf(compiler_));
+        Keep(refused_, StateOf(compiler_));
       }
     }
     if (made) {
       fs::rename(part, form_, error);
-      made = !error && Write(inputs_, Inputs(Read(rule), began.tv_sec));
+      made = !error && Keep(inputs_, Inputs(Read(rule), began.tv_sec));
     }
     fs::remove(part, error);
     fs::remove(rule, error);

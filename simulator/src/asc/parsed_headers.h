@@ -3,6 +3,7 @@
 // cache where `aclgrad build` keeps its own. What cannot be kept is parsed as ever: by another compiler, or without a folder.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,11 +14,13 @@ namespace aclsim {
 // before them could change what they mean.
 std::vector<std::string> LeadingHeaders(std::string_view text);
 
-// What is parsed: a compile of some headers, in this order.
+// A compile of some headers, in this order.
 struct HeaderParse {
   std::vector<std::string> words;  // of the compiler, its name first
   std::vector<std::string> headers;
   std::string toolkitHeaders;  // the folder that has them
+  // Writes a file; std::runtime_error if it cannot.
+  std::function<void(const std::string& file, const std::string& text)> write;
 };
 
 // Returns the path of a file to include before all else, beside which its parsed form lies, or an empty text.
