@@ -43,3 +43,23 @@ def test_an_operator_in_a_folder_that_is_skipped_has_its_own_headers(tmp_path: P
     common = CommonCode(tmp_path / "kept.json", Sources(copy, "mine", (), (), tmp_path))
     assert common.find_header("parts/rows.h")
     assert common.roots == [copy / "op_kernel"]
+
+
+def test_what_kernels_want_is_no_folder_of_others(tmp_path: Path) -> None:
+    """Else all other compiles would have another word from the second command on."""
+    (tmp_path / ".git").mkdir()
+    for name in ("host", "kernel"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / f"{name}_words.h").write_text("")
+    root = tmp_path / "mine"
+    root.mkdir()
+    kept = tmp_path / "kept.json"
+    common = CommonCode(kept, Sources(root, "mine", (), (), tmp_path))
+    assert common.find_header("host_words.h")
+    assert common.find_header("kernel_words.h", kernels=True)
+    assert common.find_header("host_words.h", kernels=True)
+    again = CommonCode(kept, Sources(root, "mine", (), (), tmp_path))
+    for one in (common, again):
+        assert one.roots == [tmp_path / "host"] and one.kernel_roots == [tmp_path / "kernel"]
+    assert again.find_header("kernel_words.h")
+    assert again.roots == [tmp_path / "host", tmp_path / "kernel"]

@@ -29,25 +29,36 @@ class CommonCode:
     def __init__(self, file: Path, sources: Sources, *, api: bool = False) -> None:
         self._file, self._sources, self._api = file, sources, api
         self.roots: list[Path] = []
+        self.kernel_roots: list[Path] = []
         self.files: list[Path] = []
         self._refused: set[Path] = set()
         try:
             kept = json.loads(file.read_text())
             self.roots = [Path(word) for word in kept["roots"] if os.path.isdir(word)]
+            self.kernel_roots = [
+                Path(word) for word in kept.get("kernels", ()) if os.path.isdir(word)
+            ]
             self.files = [Path(word) for word in kept["files"] if os.path.isfile(word)]
         except (OSError, ValueError, KeyError, TypeError):
             pass  # not looked for yet
 
     def _keep(self) -> None:
-        kept = {"roots": [*map(str, self.roots)], "files": [*map(str, self.files)]}
+        kept = {
+            "roots": [*map(str, self.roots)],
+            "kernels": [*map(str, self.kernel_roots)],
+            "files": [*map(str, self.files)],
+        }
         write_if_different(self._file, json.dumps(kept))
 
-    def find_header(self, name: str) -> bool:
-        """Look for a header that a compile asked for; whether there is a new root for it."""
+    def find_header(self, name: str, *, kernels: bool = False) -> bool:
+        """Look for a header that a compile asked for; whether there is a new root for it. What only
+        kernels want is no word of other compiles: they would be done again for it.
+        """
         parts = Path(name).parts
         if ".." in parts or not parts:
             return False
-        if any((root / name).is_file() for root in self.roots):
+        roots = [*self.roots, *(self.kernel_roots if kernels else ())]
+        if any((root / name).is_file() for root in roots):
             return True  # another thread has
         found = []
         # The walk of a repository skips build/, where the operator itself may lie.
@@ -55,11 +66,12 @@ class CommonCode:
             if path.name == parts[-1] and path.parts[-len(parts) :] == parts:
                 root = Path(*path.parts[: -len(parts)])
                 # There op_api has the declarations of what CANN brings along.
-                if root not in self.roots and (self._api or "stub" not in path.parts):
+                if root not in roots and (self._api or "stub" not in path.parts):
                     found.append(root)
         if not found:
             return False
-        self.roots.append(min(found, key=lambda root: (-self._shared(root), len(root.parts), root)))
+        more = self.kernel_roots if kernels else self.roots
+        more.append(min(found, key=lambda root: (-self._shared(root), len(root.parts), root)))
         self._keep()
         return True
 

@@ -15,7 +15,8 @@ import shlex
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -71,6 +72,7 @@ class Compiler:
     cache: Path = field(default_factory=cache.root)
     toolkit: Path = field(default_factory=sim_root)
     commands: Commands = field(default_factory=dict, init=False)
+    _thread: threading.local = field(default_factory=threading.local, init=False, repr=False)
     seen_parsed: set[Path] = field(default_factory=set, init=False)
     """Parsed headers that are up to date, for as long as one build takes: a look at all that they
     include takes as long as a third of a compile.
@@ -114,7 +116,7 @@ class Compiler:
                 if missing is None or missing.kind != "header" or missing.name in looked:
                     raise
                 looked.add(missing.name)
-                if not self.common.find_header(missing.name):
+                if not self.common.find_header(missing.name, kernels=self._of_kernels):
                     raise
 
     @cached_property
@@ -197,11 +199,28 @@ class Compiler:
             output,
         )
 
+    @property
+    def _of_kernels(self) -> bool:
+        return getattr(self._thread, "of_kernels", False)
+
+    @contextmanager
+    def of_kernels(self) -> Iterator[None]:
+        """What this thread compiles meanwhile is a kernel's."""
+        before, self._thread.of_kernels = self._of_kernels, True
+        try:
+            yield
+        finally:
+            self._thread.of_kernels = before
+
+    def _roots(self) -> list[Path]:
+        """The folders that were found for headers."""
+        return [*self.common.roots, *(self.common.kernel_roots if self._of_kernels else ())]
+
     def _flags(
         self, output: Path, includes: Iterable[Path], extra: Iterable[str]
     ) -> tuple[str, ...]:
         given = list(includes)
-        paths = [self.toolkit / "include", *given, *(self.common.roots if given else ())]
+        paths = [self.toolkit / "include", *given, *(self._roots() if given else ())]
         paths.append(self.toolkit / "op_library")
         return (
             self.compiler,

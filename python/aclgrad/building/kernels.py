@@ -204,7 +204,8 @@ class KernelBuilder(Compiler):
         own: set[str] = set()
         while True:
             try:
-                return self.with_headers(partial(self._build_kernel, kernel, described, own))
+                with self.of_kernels():
+                    return self.with_headers(partial(self._build_kernel, kernel, described, own))
             except SourcesError as error:
                 if error.missing is None:
                     raise
@@ -442,12 +443,19 @@ class KernelBuilder(Compiler):
             self._compile([step], f"kernel file {source.name}")
             return output.read_text(errors="replace")
 
-        return self.with_headers(listing)
+        with self.of_kernels():
+            return self.with_headers(listing)
 
     def build_file(
         self, source: Path, included: Path, wrapper: Path, output: Path, entry: str
     ) -> None:
         """Compile the library of a kernel file that comes without op_host; wrapper includes it."""
+        with self.of_kernels():
+            self._build_file(source, included, wrapper, output, entry)
+
+    def _build_file(
+        self, source: Path, included: Path, wrapper: Path, output: Path, entry: str
+    ) -> None:
         cube = runs_on_cubes(source)
         words = [*self.defines(None, (), cube=cube), *self.sources.defines]
         includes = self.kernel_includes(source)
