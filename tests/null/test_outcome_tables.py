@@ -232,8 +232,7 @@ def test_stand_ins_say_that_there_is_no_device(tmp_path: Path) -> None:
     )
     user = place / "libtorch_cuda.so"
     build: list[str | Path] = ["cc", "-shared", "-fPIC", "-o", user, source, cuda]
-    build.append("-Wl,-rpath,$ORIGIN")
-    subprocess.run(build, check=True)
+    subprocess.run([*build, "-Wl,-rpath,$ORIGIN"], check=True)
     cuda.unlink()
     assert cuda_stand_ins.wanted([user]) == {cuda.name: {cuda.name: {"cudaGetDeviceCount"}}}
     setting = b"..pinned_reserve_segment_size_mb.."

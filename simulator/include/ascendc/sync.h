@@ -7,7 +7,7 @@
 namespace AscendC {
 
 namespace detail {
-// The event from one pipe to another, for the pairs that a vector core has.
+// The event from one pipe to another.
 constexpr HardEvent EventOf(pipe_t src, pipe_t dst) {
   constexpr struct {
     pipe_t src, dst;
@@ -23,7 +23,25 @@ constexpr HardEvent EventOf(pipe_t src, pipe_t dst) {
                 {PIPE_S, PIPE_MTE2, HardEvent::S_MTE2},
                 {PIPE_MTE2, PIPE_S, HardEvent::MTE2_S},
                 {PIPE_S, PIPE_MTE3, HardEvent::S_MTE3},
-                {PIPE_MTE3, PIPE_S, HardEvent::MTE3_S}};
+                {PIPE_MTE3, PIPE_S, HardEvent::MTE3_S},
+                // Of cube cores.
+                {PIPE_MTE2, PIPE_MTE1, HardEvent::MTE2_MTE1},
+                {PIPE_MTE1, PIPE_MTE2, HardEvent::MTE1_MTE2},
+                {PIPE_MTE1, PIPE_M, HardEvent::MTE1_M},
+                {PIPE_M, PIPE_MTE1, HardEvent::M_MTE1},
+                {PIPE_MTE2, PIPE_M, HardEvent::MTE2_M},
+                {PIPE_M, PIPE_MTE2, HardEvent::M_MTE2},
+                {PIPE_M, PIPE_FIX, HardEvent::M_FIX},
+                {PIPE_FIX, PIPE_M, HardEvent::FIX_M},
+                {PIPE_MTE2, PIPE_FIX, HardEvent::MTE2_FIX},
+                {PIPE_FIX, PIPE_MTE2, HardEvent::FIX_MTE2},
+                {PIPE_MTE1, PIPE_FIX, HardEvent::MTE1_FIX},
+                {PIPE_FIX, PIPE_MTE1, HardEvent::FIX_MTE1},
+                {PIPE_MTE3, PIPE_MTE1, HardEvent::MTE3_MTE1},
+                {PIPE_MTE1, PIPE_MTE3, HardEvent::MTE1_MTE3},
+                {PIPE_FIX, PIPE_MTE3, HardEvent::FIX_MTE3},
+                {PIPE_M, PIPE_S, HardEvent::M_S},
+                {PIPE_FIX, PIPE_S, HardEvent::FIX_S}};
   for (const auto& pair : kPairs) {
     if (pair.src == src && pair.dst == dst) {
       return pair.event;
