@@ -53,7 +53,7 @@ def install(version: str, folder: Path) -> None:
     """Put a torch_npu and its PyTorch into a folder."""
     pip = [sys.executable, "-I", "-m", "pip", "install", "-q", "--target", str(folder)]
     torch = torch_of(version)
-    # What PyTorch needs of Python is here; what its builds for CUDA need beside takes gigabytes.
+    # PyTorch needs Python packages that are here. CUDA's libraries take gigabytes.
     for wanted in ([f"torch=={torch}+cpu"], ["--no-deps", f"torch=={torch}"]):
         done = subprocess.run([*pip, *wanted], capture_output=True, text=True, check=False)
         if done.returncode == 0:

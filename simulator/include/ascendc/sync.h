@@ -24,7 +24,7 @@ constexpr HardEvent EventOf(pipe_t src, pipe_t dst) {
                 {PIPE_MTE2, PIPE_S, HardEvent::MTE2_S},
                 {PIPE_S, PIPE_MTE3, HardEvent::S_MTE3},
                 {PIPE_MTE3, PIPE_S, HardEvent::MTE3_S},
-                // Of cube cores.
+                // The pairs of cube cores.
                 {PIPE_MTE2, PIPE_MTE1, HardEvent::MTE2_MTE1},
                 {PIPE_MTE1, PIPE_MTE2, HardEvent::MTE1_MTE2},
                 {PIPE_MTE1, PIPE_M, HardEvent::MTE1_M},
