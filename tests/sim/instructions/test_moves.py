@@ -293,8 +293,8 @@ def test_drop_out(bench: Bench, mode: int, columns: int, mask_columns: int, dtyp
     if in_bytes:
         mask = (mask % 2).astype(np.uint8)
     flags = mask if in_bytes else np.unpackbits(mask, axis=1, bitorder="little")
-    factor = kind.type(np.float32(1) / np.float32(0.75))
-    want = np.where(flags[:, :columns] != 0, (source * factor).astype(kind), kind.type(0))
+    factor = np.asarray(np.float32(1) / np.float32(0.75)).astype(kind)
+    want = np.where(flags[:, :columns] != 0, (source * factor).astype(kind), np.zeros_like(source))
     call = Call(op=mode, dtype=dtype, extra=(rows, columns, mask_columns))
     got = bench.run("moves:drop_out", call, area(source[:0]), area(source), area(mask))
     np.testing.assert_array_equal(got, area(want))
