@@ -18,6 +18,8 @@ ACLSIM_DEVICE_API void MatmulAnswer(uint32_t vector, uint32_t object, const void
 ACLSIM_DEVICE_API void MatmulAwait(uint32_t object, void* answer, uint32_t bytes);
 // The toolkit's own part of the launch's workspace has a share for each AIV: a tile of C, and an image of UB. Returns where the tile lies
 // (local: null), or `what` that the AIV has at `local` in UB. given: GetSysWorkSpacePtr.
+// Bytes of a tile of C that goes to UB: L0C of 2201. That of Ascend 950 is larger.
+inline constexpr uint32_t kMatmulSlotBytes = 128 * 1024;
 ACLSIM_DEVICE_API uint8_t* MatmulWorkspace(uint8_t* given, const void* local, uint64_t bytes,
                                            const char* what);
 

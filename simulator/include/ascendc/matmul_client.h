@@ -349,10 +349,10 @@ class MatmulClient {
       Misuse("IterateBatch", "Rows in UB are whole blocks of 32 bytes: use ND_ALIGN.",
              "C has %u columns, and its format is ND", n);
     }
-    if (uint64_t{rows} * pitch * sizeof(Dst) > kL0cBytes) {
+    if (uint64_t{rows} * pitch * sizeof(Dst) > aclsim::kMatmulSlotBytes) {
       Misuse("IterateBatch", "Take fewer matrices at once.",
              "%u rows of %u elements are more than the %u bytes that go to UB at once", rows, pitch,
-             kL0cBytes);
+             aclsim::kMatmulSlotBytes);
     }
     SetBatch(batchA, batchB, matrixStrideA, matrixStrideB);
     next_.batch.isPart = true;

@@ -20,7 +20,7 @@ class Share {
   // A tile of C on its way to UB.
   template <typename T>
   GlobalTensor<T> Slot() const {
-    constexpr uint32_t kBytes = kL0cBytes;
+    constexpr uint32_t kBytes = aclsim::kMatmulSlotBytes;
     GlobalTensor<T> slot;
     slot.SetGlobalBuffer(reinterpret_cast<__gm__ T*>(
                              aclsim::MatmulWorkspace(workspace_, nullptr, kBytes, "a tile of C")),
@@ -62,6 +62,13 @@ class Share {
                 uint32_t pitch) {
     constexpr uint32_t kSize = sizeof(T);
     const uint32_t row = UpTo(tile.columns * kSize, ONE_BLK_SIZE);
+    if (uint64_t{tile.rows} * tile.pitch * kSize > aclsim::kMatmulSlotBytes) {
+      Misuse("GetTensorC",
+             "Use a smaller base block: the simulator brings tiles by the workspace, on Ascend 950 "
+             "too, and has room for 131072 bytes.",
+             "a tile of %u rows of %u elements of %u bytes goes to UB", tile.rows, tile.pitch,
+             kSize);
+    }
     if (tile.rows > 1 && pitch * kSize % ONE_BLK_SIZE != 0) {
       Misuse("GetTensorC", "Rows in UB are whole blocks of 32 bytes.",
              "rows in UB are %u elements of %u bytes apart", pitch, kSize);

@@ -17,6 +17,8 @@ namespace aclsim {
 
 namespace {
 
+static_assert(kMatmulTile == kMatmulSlotBytes);
+
 // Behind those that kernels may set.
 constexpr uint16_t kRequested = 16, kAnswered = 17;
 
@@ -44,6 +46,22 @@ void TellBehind(Core& core, Pipe pipe, uint16_t flag, uint32_t of, std::function
 void Heard(Core& core, uint16_t flag, uint32_t of) {
   core.Sync(
       core.MakeSync(SyncEvent::Kind::kWait, Pipe::kScalar, Pipe::kScalar, CoreFlag(flag), of));
+}
+
+// The next AIV's share follows this one's, and UB of Ascend 950 is larger than what is kept for it.
+void CheckInShare(const Core& core, uint64_t end, const char* what) {
+  if (end <= kMatmulShare) {
+    return;
+  }
+  MatmulMisuse(
+      "Matmul",
+      Format("%s ends at byte %llu of UB of AIV %u", what,
+             static_cast<unsigned long long>(end - kMatmulTile), core.blockIdx)
+          .c_str(),
+      Format("What goes from UB to an AIC lies in its first %llu bytes, on Ascend 950 too: "
+             "the simulator brings it by the workspace.",
+             static_cast<unsigned long long>(kMatmulShare - kMatmulTile))
+          .c_str());
 }
 
 }  // namespace
@@ -141,6 +159,7 @@ uint8_t* MatmulWorkspace(uint8_t* given, const void* local, uint64_t bytes, cons
     given = region->addr;
   }
   const uint64_t from = local == nullptr ? 0 : kMatmulTile + core.UbOffset(local);
+  CheckInShare(core, from + bytes, what);
   const uint64_t offset = core.blockIdx * kMatmulShare + from;
   try {
     core.CheckGm(given + offset, bytes, true, "workspace");

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from instructions.bench import Runtime
+from instructions.bench import KernelError, Runtime
 from instructions.test_cube_950 import SOC
 from instructions.test_matmul import Product
 from instructions.test_mix import mixed_library
@@ -83,6 +83,15 @@ def test_operands_and_results_in_ub(
 ) -> None:
     product = Product(kernel, m, n, k, parts=(2, 1, 1), bias=np.float32)
     near(run(runtime, library, product), product.want(), product)
+
+
+@pytest.mark.plants_faults
+def test_tile_that_the_workspace_has_no_room_for(runtime: Runtime, library: ctypes.CDLL) -> None:
+    """L0C of Ascend 950 holds more than an AIV's share of the workspace."""
+    tiling = {"baseM": 192, "baseN": 192}
+    product = Product("all_to_ub", 192, 192, 16, parts=(1, 1, 1), bias=np.float32, tiling=tiling)
+    with pytest.raises(KernelError, match="a tile of 192 rows of 192 elements of 4 bytes goes to"):
+        run(runtime, library, product)
 
 
 def test_integers(runtime: Runtime, library: ctypes.CDLL) -> None:
