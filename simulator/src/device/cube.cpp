@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "ascendc/types.h"
+#include "engine/keep_going.h"
 #include "engine/meeting.h"
 
 namespace aclsim {
@@ -77,15 +79,35 @@ void CheckOperandIn(Core& core, const Ub& operand, std::initializer_list<Space> 
                    "L0A, B2 in L0B, CO1 in L0C, C2 in BT, C2PIPE2GM in FB.");
 }
 
-void CheckRange(const char* field, uint64_t value, uint64_t least, uint64_t most, const char* why) {
+Ub AccumulatorOf(Core& core, const Ub& operand) {
+  if (operand.buf != 0) {
+    return operand;
+  }
+  PassFault(
+      "ub-never-allocated", "the LocalTensor was never given a buffer",
+      "Hardware uses L0C from address 0 on, if nothing else was written to the tensor. Take it "
+      "from AllocTensor, DeQue or TBuf::Get, or say its address.",
+      "done, from address 0 of L0C on");
+  const auto offset = reinterpret_cast<uintptr_t>(operand.addr);
+  const uint64_t there = core.image.End(Space::kL0c) - core.image.Begin(Space::kL0c);
+  const Buffer whole = LocalAt(static_cast<uint8_t>(AscendC::TPosition::CO1), 0, there);
+  return {whole.addr + std::min<uint64_t>(offset, there), whole.buf, operand.dtype,
+          whole.generation};
+}
+
+void CheckRange(const char* field, uint64_t value, uint64_t least, uint64_t most, const char* why,
+                const char* how) {
   if (value >= least && value <= most) {
     return;
   }
   const auto ull = [](uint64_t number) { return static_cast<unsigned long long>(number); };
-  ThrowFault("value-range",
-             Format("%s of %s is %llu, legal are %llu..%llu", field, Core::Current().instruction,
-                    ull(value), ull(least), ull(most)),
-             why);
+  std::string detail = Format("%s of %s is %llu, legal are %llu..%llu", field,
+                              Core::Current().instruction, ull(value), ull(least), ull(most));
+  if (how != nullptr) {
+    PassFault("value-range", std::move(detail), why, how);
+  } else {
+    ThrowFault("value-range", std::move(detail), why);
+  }
 }
 
 uint64_t ScalesOf(const Core& core, const Ub& operand) {

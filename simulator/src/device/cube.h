@@ -37,7 +37,12 @@ void CheckWay(const Core& core, Space from, Space to);
 // The operand lies in one of the spaces, on a multiple of `align`.
 void CheckOperandIn(Core& core, const Ub& operand, std::initializer_list<Space> spaces,
                     uint32_t align, const char* role);
-void CheckRange(const char* field, uint64_t value, uint64_t least, uint64_t most, const char* why);
+// A result in L0C. Kernels in use leave the tensor of their only one without a buffer: its address is 0 then, which faults that do not
+// end the core go on with.
+Ub AccumulatorOf(Core& core, const Ub& operand);
+// how: where faults do not end the core it is done, and this says how; null: it is left out.
+void CheckRange(const char* field, uint64_t value, uint64_t least, uint64_t most, const char* why,
+                const char* how = nullptr);
 // Returns where in the image the scales of an operand in L0A or L0B lie: at a sixteenth of its address in a memory of their own.
 uint64_t ScalesOf(const Core& core, const Ub& operand);
 // The same of the index of an operand in L0B: at a quarter of its address.

@@ -509,10 +509,11 @@ void StoreShadow(const Plan& plan, const uint8_t* image, uint8_t* to, bool adds)
 
 }  // namespace
 
-void CubeFixpipe(void* dst, const Ub& src, const Ub& parameters, const FixpipeCtl& given) try {
+void CubeFixpipe(void* dst, const Ub& from, const Ub& parameters, const FixpipeCtl& given) try {
   Core& core = Core::Current();
   core.instruction = "Fixpipe (L0C to GM)";
   CheckIsCube(core);
+  const Ub src = AccumulatorOf(core, from);
   CheckWay(core, Space::kL0c, Space::kGm);
   Ub vector;
   const std::optional<Plan> found = PlanOf(core, src, parameters, given, &vector);
@@ -556,11 +557,12 @@ void CubeFixpipe(void* dst, const Ub& src, const Ub& parameters, const FixpipeCt
 }
 ACLSIM_SKIPS_FAULTS()
 
-void CubeFixpipeToL1(const Ub& dst, const Ub& src, const Ub& parameters,
+void CubeFixpipeToL1(const Ub& dst, const Ub& from, const Ub& parameters,
                      const FixpipeCtl& given) try {
   Core& core = Core::Current();
   core.instruction = "Fixpipe (L0C to L1)";
   CheckIsCube(core);
+  const Ub src = AccumulatorOf(core, from);
   CheckWay(core, Space::kL0c, Space::kL1);
   CheckOperandIn(core, dst, {Space::kL1}, kCubeBlock, "dst");
   const bool wide = given.dst == DType::kFloat || given.dst == DType::kInt32;

@@ -76,9 +76,12 @@ void CubeNd2Nz(const Ub& dst, const void* src, const Nd2NzCtl& ctl) try {
   }
   const uint64_t mostPitch = ctl.fromColumns ? kMostPitch : 65535;
   CheckRange("srcNdMatrixStride", ctl.srcNdMatrixStride, 0, mostPitch, kRows);
-  CheckRange("srcDValue", ctl.srcDValue, 1, mostPitch, kRows);
+  constexpr const char* kOneRow = "done: one row has none to be apart from";
+  const bool isOneLine = (ctl.fromColumns ? ctl.dValue : ctl.nValue) == 1;
+  CheckRange("srcDValue", ctl.srcDValue, 1, mostPitch, kRows, isOneLine ? kOneRow : nullptr);
   CheckRange("dstNzC0Stride", ctl.dstNzC0Stride, 1, 16384, kFewerBits);
-  CheckRange("dstNzNStride", ctl.dstNzNStride, 1, 16384, kFewerBits);
+  CheckRange("dstNzNStride", ctl.dstNzNStride, 1, 16384, kFewerBits,
+             ctl.nValue == 1 ? kOneRow : nullptr);
   CheckRange("dstNzMatrixStride", ctl.dstNzMatrixStride, 0, 16384, kFewerBits);
   CheckOperandIn(core, dst, {Space::kL1}, kCubeBlock, "dst");
   if (width > 4) {

@@ -413,10 +413,11 @@ void AddResult(Record* record, const Core& core, const Ub& dst, Use use, const M
 
 }  // namespace
 
-void CubeMmad(const Ub& dst, const Ub& a, const Ub& b, const Ub& bias, const MmadCtl& ctl) try {
+void CubeMmad(const Ub& given, const Ub& a, const Ub& b, const Ub& bias, const MmadCtl& ctl) try {
   Core& core = Core::Current();
   core.instruction = ctl.scaled ? "MmadMx" : ctl.sparse ? "MmadWithSparse" : "Mmad";
   CheckIsCube(core);
+  const Ub dst = AccumulatorOf(core, given);
   constexpr const char* kSplit = "Hardware keeps the low 12 bits. Split the product.";
   CheckRange("m", ctl.m, 0, kMostSize, kSplit);
   CheckRange("n", ctl.n, 0, kMostSize, kSplit);

@@ -35,6 +35,8 @@ enum Fault {
   kShortParameters,
   kHighRepeat,
   kPadCopy,
+  kNoBuffer,
+  kNoPitch,
 };
 
 template <HardEvent event>
@@ -107,11 +109,19 @@ void Product(GM_ADDR a, GM_ADDR b, GM_ADDR out) {
   const LocalTensor<half> b1(TPosition::B1, 4096, kSize * kSize);
   const LocalTensor<half> a2(TPosition::A2, fault == kMisaligned ? 32 : 0, kSize * 16);
   const LocalTensor<half> b2(TPosition::B2, 0, kSize * 16);
-  const LocalTensor<float> co1(TPosition::CO1, 0, kSize * kSize);
+  LocalTensor<float> co1;
+  if constexpr (fault != kNoBuffer) {
+    co1 = LocalTensor<float>(TPosition::CO1, 0, kSize * kSize);
+  }
   if constexpr (fault == kPadCopy) {
     DataCopyPad(a1, ofA, DataCopyExtParams(1, 100, 0, 0, 0), DataCopyPadExtParams<half>());
   }
-  DataCopy(a1, ofA, kSize * kSize);
+  if constexpr (fault == kNoPitch) {
+    DataCopy(a1, ofA, Nd2NzParams(1, 1, 16, 0, 0, 16, 0, 0));
+    DataCopy(a1[16], ofA[16], kSize * kSize - 16);
+  } else {
+    DataCopy(a1, ofA, kSize * kSize);
+  }
   DataCopy(b1, ofB, kSize * kSize);
   if constexpr (fault == kLongPitch) {
     DataCopy(a1, ofA, Nd2NzParams(1, 2, 16, 0, 70000, 16, 1, 0));
@@ -254,6 +264,8 @@ FAULTY(no_fix_m, kNoFixM)
 FAULTY(short_parameters, kShortParameters)
 FAULTY(high_repeat, kHighRepeat)
 FAULTY(pad_copy, kPadCopy)
+FAULTY(no_buffer, kNoBuffer)
+FAULTY(no_pitch, kNoPitch)
 KERNEL(by_queues, ByQueues(a, b, out))
 KERNEL(too_much, TooMuch())
 KERNEL(mode, SetHF32Mode(true))

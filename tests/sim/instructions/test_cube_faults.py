@@ -41,6 +41,8 @@ FAULTS = {
     "vector_code": ("instruction-absent", "VECTOR"),
     "vector_event": ("event-id-range", "no vector pipe"),
     "pad_copy": ("instruction-absent", "DataCopyPad"),
+    "no_pitch": ("value-range", "srcDValue"),
+    "no_buffer": ("ub-never-allocated", "never given a buffer"),
     "too_much": ("ub-overflow", "of L0C wanted"),
 }
 
@@ -78,6 +80,18 @@ def test_mistake(runtime: Runtime, library: ctypes.CDLL, name: str) -> None:
         runtime.launch(library[name], arrays, outputs=[2])
     assert f"[{kind}]" in str(caught.value), str(caught.value)
     assert text in str(caught.value), str(caught.value)
+
+
+@pytest.mark.plants_faults
+@pytest.mark.parametrize("name", ["no_buffer", "no_pitch"])
+def test_what_hardware_does_is_done(runtime: Runtime, library: ctypes.CDLL, name: str) -> None:
+    """A result without a buffer is at address 0 of L0C, and one row has no pitch: kernels of
+    sgl-kernel-npu count on both.
+    """
+    arrays, want = operands()
+    with runtime.options(findings="warn"):
+        (got,) = runtime.launch(library[name], arrays, outputs=[2])
+    np.testing.assert_array_equal(got, want)
 
 
 @pytest.mark.plants_faults
