@@ -106,7 +106,6 @@ EXPLAINED: Mapping[str, str] = {
     " between the two",
     "52_quant_multi_core_splitk_matmul_tla": "takes ids of flags from a list that it fills where it"
     " has no unit flags alone",
-    "41_sparse_matmul_tla": "LoadDataWithSparse and MmadWithSparse are not simulated yet",
 }
 """The causes of what is not right, read in the sources of these examples."""
 
