@@ -33,10 +33,13 @@ class Operator {
     type = type_;
     return GRAPH_SUCCESS;
   }
-  TensorDesc GetInputDesc(const char_t*) const { return {}; }
+  // By std::string, as CANN has it: a literal 0 is a number.
+  TensorDesc GetInputDesc(const std::string&) const { return {}; }
   TensorDesc GetInputDesc(uint32_t) const { return {}; }
-  TensorDesc GetOutputDesc(const char_t*) const { return {}; }
+  TensorDesc GetInputDescByName(const char_t*) const { return {}; }
+  TensorDesc GetOutputDesc(const std::string&) const { return {}; }
   TensorDesc GetOutputDesc(uint32_t) const { return {}; }
+  TensorDesc GetOutputDescByName(const char_t*) const { return {}; }
   template <typename T>
   graphStatus GetAttr(const char_t*, T&) const {
     return GRAPH_FAILED;

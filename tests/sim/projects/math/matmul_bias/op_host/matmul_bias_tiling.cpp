@@ -2,6 +2,7 @@
 #include "matmul_bias_tiling.h"
 
 #include "log/log.h"
+#include "register/op_def_registry.h"
 #include "register/op_impl_registry.h"
 #include "tiling/platform/platform_ascendc.h"
 
@@ -17,6 +18,7 @@ using namespace ge;
 using namespace matmul_tiling;
 static_assert(sizeof(half) == 8 && std::is_same_v<string, std::string>);
 static_assert(std::is_assignable_v<TCubeTiling&, const TCubeTiling&>);
+static_assert(std::is_same_v<decltype(ge::Operator().GetInputDesc(0)), ge::TensorDesc>);
 }  // namespace names
 
 static ge::graphStatus MatmulBiasTiling(gert::TilingContext* context) {
