@@ -8,6 +8,42 @@
 
 namespace aclsim {
 
+namespace {
+
+// One step that takes lanes of src by a mask: what is checked, and who reads and writes what. lanes(to, from, isReal) writes those of an
+// image; in another one than the core's own they have no value. The real mask chooses there, too.
+template <typename Lanes>
+void IssueByMask(Core& core, const HighOperand& dst, const HighOperand& src,
+                 const HighOperand& mask, const HighWork& work, int64_t leastWork,
+                 const Lanes& lanes) {
+  for (const HighOperand& operand : {dst, src, mask}) {
+    CheckHighOperand(core, operand);
+  }
+  CheckHighOverlap(core, dst, src, true);
+  CheckHighOverlap(core, dst, mask, false);
+  CheckHighWork(core, work, leastWork, {dst, src, mask});
+  core.IssueMove(
+      Pipe::kVector,
+      [&](Record& record) {
+        record.dtype = dst.ub->dtype;
+        if (work.given) {
+          record.Add(WorkAccess(core, work));
+        }
+        record.Add(UbAccess(core, Use::kWrite, *dst.ub, dst.bytes));
+        record.Add(UbAccess(core, Use::kRead, *src.ub, src.bytes));
+        record.Add(UbAccess(core, Use::kRead, *mask.ub, mask.bytes));
+      },
+      [=, to = core.UbOffset(dst.ub->addr), from = core.UbOffset(src.ub->addr),
+       base = core.ub](uint8_t* ub) {
+        lanes(ub + to, ub + from, ub == base);
+        if (ub == base) {
+          SpoilHighWork(work);
+        }
+      });
+}
+
+}  // namespace
+
 void VecSelectBytes(const Ub& dst, const Ub& src, ScalarValue scalar, const Ub& mask,
                     const Ub& work, const SelectBytesCtl& ctl) try {
   Core& core = Core::Current();
@@ -38,47 +74,23 @@ void VecSelectBytes(const Ub& dst, const Ub& src, ScalarValue scalar, const Ub& 
   const int64_t maskBytes = rows * maskColumns * maskWidth;
   // The scratch may be absent; its least size is not modelled.
   const HighWork scratch = {work, ctl.workBytes, ctl.workBytes != 0};
-  const HighOperand result = {&dst, bytes, "dst"};
-  const HighOperand source = {&src, bytes, "src"};
-  const HighOperand flags = {&mask, maskBytes, "mask"};
-  for (const HighOperand& operand : {result, source, flags}) {
-    CheckHighOperand(core, operand);
-  }
-  CheckHighOverlap(core, result, source, true);
-  CheckHighOverlap(core, result, flags, false);
-  CheckHighWork(core, scratch, 0, {result, source, flags});
   std::array<uint8_t, 4> constant{};
   StoreLane(dst.dtype, constant.data(), static_cast<float>(scalar.f));
-  const uint64_t to = core.UbOffset(dst.addr);
-  const uint64_t from = core.UbOffset(src.addr);
-  core.IssueMove(
-      Pipe::kVector,
-      [&](Record& record) {
-        record.dtype = dst.dtype;
-        if (ctl.workBytes != 0) {
-          record.Add(WorkAccess(core, scratch));
-        }
-        record.Add(UbAccess(core, Use::kWrite, dst, bytes));
-        record.Add(UbAccess(core, Use::kRead, src, bytes));
-        record.Add(UbAccess(core, Use::kRead, mask, maskBytes));
-      },
-      [=, base = core.ub](uint8_t* ub) {
-        // The real mask says which lanes move, also on another image of UB.
-        constexpr std::array<uint8_t, 4> kZero{};
-        const uint8_t* const value = ub == base ? constant.data() : kZero.data();
-        for (int64_t r = 0; r < rows; ++r) {
-          for (int64_t c = 0; c < columns; ++c) {
-            const int64_t at = (r * columns + c) * width;
-            const uint8_t* flag = mask.addr + (r * maskColumns + c) * maskWidth;
-            const bool set = std::memcmp(flag, kZero.data(), static_cast<size_t>(maskWidth)) != 0;
-            std::memmove(ub + to + at, set == ctl.scalarWhenSet ? value : ub + from + at,
-                         static_cast<size_t>(width));
-          }
-        }
-        if (ub == base) {
-          SpoilHighWork(scratch);
-        }
-      });
+  IssueByMask(core, {&dst, bytes, "dst"}, {&src, bytes, "src"}, {&mask, maskBytes, "mask"}, scratch,
+              0, [=](uint8_t* to, const uint8_t* from, bool isReal) {
+                constexpr std::array<uint8_t, 4> kZero{};
+                const uint8_t* const value = isReal ? constant.data() : kZero.data();
+                for (int64_t r = 0; r < rows; ++r) {
+                  for (int64_t c = 0; c < columns; ++c) {
+                    const int64_t at = (r * columns + c) * width;
+                    const uint8_t* flag = mask.addr + (r * maskColumns + c) * maskWidth;
+                    const bool set =
+                        std::memcmp(flag, kZero.data(), static_cast<size_t>(maskWidth)) != 0;
+                    std::memmove(to + at, set == ctl.scalarWhenSet ? value : from + at,
+                                 static_cast<size_t>(width));
+                  }
+                }
+              });
 }
 ACLSIM_SKIPS_FAULTS()
 
@@ -127,48 +139,24 @@ void VecDropOut(const Ub& dst, const Ub& src, const Ub& mask, const Ub& work,
   const int64_t inRow = ctl.contiguous ? columns / (ctl.bits ? 8 : 1) : ctl.maskColumns;
   const int64_t maskBytes = ctl.contiguous && ctl.bits ? (rows * columns + 7) / 8 : rows * inRow;
   const HighWork scratch = {work, ctl.workBytes, ctl.workBytes != 0};
-  const HighOperand result = {&dst, bytes, "dst"};
-  const HighOperand source = {&src, bytes, "src"};
-  const HighOperand flags = {&mask, maskBytes, "mask"};
-  for (const HighOperand& operand : {result, source, flags}) {
-    CheckHighOperand(core, operand);
-  }
-  CheckHighOverlap(core, result, source, true);
-  CheckHighOverlap(core, result, flags, false);
-  constexpr int64_t kLeast = 512;  // GetDropOutMinTmpSize
-  CheckHighWork(core, scratch, ctl.workBytes != 0 ? kLeast : 0, {result, source, flags});
   std::array<uint8_t, 4> stored{};
   StoreLane(dst.dtype, stored.data(), 1.0f / ctl.keepProb);
   const float factor = LoadLane(dst.dtype, stored.data());
-  const uint64_t to = core.UbOffset(dst.addr);
-  const uint64_t from = core.UbOffset(src.addr);
-  core.IssueMove(
-      Pipe::kVector,
-      [&](Record& record) {
-        record.dtype = dst.dtype;
-        if (ctl.workBytes != 0) {
-          record.Add(WorkAccess(core, scratch));
-        }
-        record.Add(UbAccess(core, Use::kWrite, dst, bytes));
-        record.Add(UbAccess(core, Use::kRead, src, bytes));
-        record.Add(UbAccess(core, Use::kRead, mask, maskBytes));
-      },
-      [=, base = core.ub, type = dst.dtype](uint8_t* ub) {
-        // The real mask says which lanes stay, also on another image of UB, whose bytes have no value to multiply.
-        for (int64_t at = 0; at < rows * columns; ++at) {
-          uint8_t* const lane = ub + to + at * width;
-          if (!Keeps(mask.addr, ctl, at / columns, at % columns)) {
-            std::memset(lane, 0, static_cast<size_t>(width));
-          } else if (ub == base) {
-            StoreLane(type, lane, LoadLane(type, ub + from + at * width) * factor);
-          } else {
-            std::memmove(lane, ub + from + at * width, static_cast<size_t>(width));
-          }
-        }
-        if (ub == base) {
-          SpoilHighWork(scratch);
-        }
-      });
+  constexpr int64_t kLeast = 512;  // GetDropOutMinTmpSize
+  IssueByMask(core, {&dst, bytes, "dst"}, {&src, bytes, "src"}, {&mask, maskBytes, "mask"}, scratch,
+              ctl.workBytes != 0 ? kLeast : 0,
+              [=, type = dst.dtype](uint8_t* to, const uint8_t* from, bool isReal) {
+                for (int64_t at = 0; at < rows * columns; ++at) {
+                  uint8_t* const lane = to + at * width;
+                  if (!Keeps(mask.addr, ctl, at / columns, at % columns)) {
+                    std::memset(lane, 0, static_cast<size_t>(width));
+                  } else if (isReal) {
+                    StoreLane(type, lane, LoadLane(type, from + at * width) * factor);
+                  } else {
+                    std::memmove(lane, from + at * width, static_cast<size_t>(width));
+                  }
+                }
+              });
 }
 ACLSIM_SKIPS_FAULTS()
 
