@@ -499,7 +499,7 @@ REFUSED = {
     "A and B have one type": "Matmul<Gm<half>, Gm<float>, Gm<float>>",
     "C of integers is": "Matmul<Gm<int8_t>, Gm<int8_t>, Gm<float>>",
     "A in VECOUT": "Matmul<At<TPosition::VECOUT>, Gm<half>, Gm<float>>",
-    "C goes to GM, VECIN or CO1": "Matmul<Gm<half>, Gm<half>, At<TPosition::A1>>",
+    "C goes to GM, UB or CO1": "Matmul<Gm<half>, Gm<half>, At<TPosition::A1>>",
     "SplitMMatmulPolicy and SplitNMatmulPolicy are not": (
         "Matmul<Gm<half>, Gm<half>, Gm<float>, Gm<float>, CFG_NORM, MatmulCallBackFunc<>,"
         " Impl::Detail::SplitMMatmulPolicy>"

@@ -20,16 +20,20 @@ import instruction_table  # noqa: E402
 
 from timing import cost_table  # noqa: E402
 
-# Copies of GM are timed by their bytes; the others run on the scalar pipe or not at all.
+# Copies of GM are timed by their bytes, those into TSCM are the AIC's; the others run on the scalar pipe or not at all.
 UNCOSTED = {
     "DataCopy (DN to NZ)",
     "DataCopy (GM to L1)",
+    "DataCopy (GM to TSCM)",
     "DataCopy (GM to UB)",
     "DataCopy (L1 to GM)",
     "DataCopy (L1 to a table)",
+    "DataCopy (ND to NZ into TSCM)",
     "DataCopy (ND to NZ)",
+    "DataCopy (ND to NZ, UB to TSCM)",
     "DataCopy (dimensions)",
     "DataCopy (UB to GM)",
+    "DataCopy (UB to TSCM)",
     "DataCopyPad (GM to L1)",
     "DataCopyPad (GM to UB)",
     "DataCopyPad (L1 to GM)",
