@@ -326,9 +326,6 @@ template <typename T, typename U>
 void LoadDataWithSparse(const LocalTensor<T>& dst, const LocalTensor<T>& src,
                         const LocalTensor<U>& idx, const LoadData2DParams& p) {
   ACLSIM_CUBE("LoadDataWithSparse", T);
-#if __NPU_ARCH__ == 3510
-  static_assert(detail::kAbsent<T, U>, "LoadDataWithSparse does not exist on Ascend 950");
-#endif
   static_assert(std::is_same_v<T, int8_t> && std::is_same_v<U, uint8_t>,
                 "LoadDataWithSparse: matrices are int8_t, their index is uint8_t");
   aclsim::CubeLoadSparse(dst, src, idx, p.startIndex, p.repeatTimes);
@@ -474,9 +471,6 @@ template <typename T, typename U>
 void MmadWithSparse(const LocalTensor<T>& dst, const LocalTensor<U>& fm,
                     const LocalTensor<U>& filter, const MmadParams& p) {
   ACLSIM_CUBE("MmadWithSparse", T, U);
-#if __NPU_ARCH__ == 3510
-  static_assert(detail::kAbsent<T, U>, "MmadWithSparse does not exist on Ascend 950");
-#endif
   static_assert(std::is_same_v<T, int32_t> && std::is_same_v<U, int8_t>,
                 "MmadWithSparse: products of int8_t are int32_t");
   aclsim::MmadCtl ctl = detail::CtlOf(p, detail::kBits<U>);

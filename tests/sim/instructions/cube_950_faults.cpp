@@ -28,6 +28,7 @@ enum Fault {
   kTransposedA,
   kFillA,
   kBoundary,
+  kSparse,
   kFeatureMap,
   kHybrid,
   kShortColumns,
@@ -96,6 +97,10 @@ void Dropped(GM_ADDR a, GM_ADDR out) {
     LoadDataWithTranspose(a2, a1, LoadData2dTransposeParams(0, 1, 1, 0, 0));
   } else if constexpr (fault == kFillA) {
     InitConstValue(a2, InitConstValueParams<half>(1, 1, 0, half(0)));
+  } else if constexpr (fault == kSparse) {
+    const LocalTensor<int8_t> dense(TPosition::A2, 0, 512), halved(TPosition::B2, 0, 512);
+    const LocalTensor<int32_t> sums(TPosition::CO1, 0, 256);
+    MmadWithSparse(sums, dense, halved, MmadParams(16, 16, 64, 0, false, true));
   } else if constexpr (fault == kBoundary) {
     SetLoadDataBoundary(2048);
   } else if constexpr (fault == kFeatureMap) {
@@ -178,6 +183,7 @@ FAULTY(gap, kGap)
 FAULTY(transposed_a, kTransposedA)
 FAULTY(fill_a, kFillA)
 FAULTY(boundary, kBoundary)
+FAULTY(sparse, kSparse)
 FAULTY(feature_map, kFeatureMap)
 FAULTY(hybrid, kHybrid)
 FAULTY(short_columns, kShortColumns)

@@ -35,6 +35,7 @@ FAULTS = {
     "gap": ("instruction-absent", "gaps of LoadData does not exist"),
     "transposed_a": ("instruction-absent", "LoadDataWithTranspose (L1 to L0A) does not exist"),
     "fill_a": ("instruction-absent", "InitConstValue of L0A does not exist"),
+    "sparse": ("instruction-absent", "MmadWithSparse does not exist on Ascend950"),
     "boundary": ("instruction-absent", "SetLoadDataBoundary does not exist"),
     "feature_map": ("instruction-absent", "without SetLoadDataRepeatWithStride"),
     "hybrid": ("instruction-absent", "whose rounding is random"),
@@ -49,10 +50,6 @@ REFUSED = {
   const LocalTensor<int4b_t> a(TPosition::A2, 0, 64), b(TPosition::B2, 0, 64);
   const LocalTensor<int32_t> c(TPosition::CO1, 0, 256);
   Mmad(c, a, b, MmadParams(16, 16, 64, 0, false, true));""",
-    "MmadWithSparse": """
-  const LocalTensor<int8_t> a(TPosition::A2, 0, 512), b(TPosition::B2, 0, 512);
-  const LocalTensor<int32_t> c(TPosition::CO1, 0, 256);
-  MmadWithSparse(c, a, b, MmadParams(16, 16, 64, 0, false, true));""",
     "Fixpipe from L0C to UB is not simulated yet": """
   static constexpr FixpipeConfig kToUb = {CO2Layout::ROW_MAJOR, true};
   const LocalTensor<float> ub(TPosition::VECIN, 0, 256), c(TPosition::CO1, 0, 256);

@@ -20,7 +20,8 @@ import instruction_table  # noqa: E402
 
 from timing import cost_table  # noqa: E402
 
-# Copies of GM are timed by their bytes, those into TSCM are the AIC's; the others run on the scalar pipe or not at all.
+# Copies of GM are timed by their bytes, those into TSCM are the AIC's; the others run on the scalar
+# pipe or not at all.
 UNCOSTED = {
     "DataCopy (DN to NZ)",
     "DataCopy (GM to L1)",
