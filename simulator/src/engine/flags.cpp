@@ -51,8 +51,7 @@ QueuePipes PipesOfEvent(CoreKind kind, uint8_t event) {
 void CheckEvent(const Core& core, uint8_t event, int32_t id, const char* call) {
   static_assert(static_cast<int>(AscendC::HardEvent::MAX) <= 40, "flags table");
   if (event == static_cast<uint8_t>(AscendC::HardEvent::MAX)) {
-    ThrowFault("event-id-range",
-               Format("%s between two pipes for which no core has a flag", call),
+    ThrowFault("event-id-range", Format("%s between two pipes for which no core has a flag", call),
                "The device compiler refuses it, or hardware waits forever. Within one pipe use "
                "pipe_barrier, or PipeBarrier.");
   }
