@@ -676,7 +676,7 @@ inline void SetFixPipePreQuantFlag(uint64_t config) { aclsim::CubeSetQuantScalar
 inline void SetFixpipeNz2ndFlag(uint32_t ndNum, uint32_t srcNdStride, uint32_t dstNdStride) {
   aclsim::CubeSetNz2nd(ndNum, srcNdStride, dstNdStride);
 }
-// The same, as the register has it: 16 bits each, the number first.
+// SetNdParaImpl takes the three values as one register holds them: 16 bits each, the number first.
 inline void SetNdParaImpl(uint64_t config) {
   SetFixpipeNz2ndFlag(static_cast<uint16_t>(config), static_cast<uint16_t>(config >> 16),
                       static_cast<uint16_t>(config >> 32));

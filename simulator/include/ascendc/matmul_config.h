@@ -323,7 +323,7 @@ struct MatmulType {
   static constexpr bool ibShare = IBSHARE;
   static constexpr TPosition srcPos = SRCPOS;
 };
-// Whether a matrix is in UB. Queues tell the positions apart, Matmul does not.
+// kIsInUb is true for a matrix in UB. Queues tell its positions apart, Matmul does not.
 namespace detail::mm {
 template <typename Type>
 inline constexpr bool kIsInUb = Type::pos == TPosition::VECIN || Type::pos == TPosition::VECOUT ||

@@ -8,7 +8,7 @@ namespace AscendC {
 
 namespace detail::mm {
 
-// Whether an argument of REGIST_MATMUL_OBJ is a tiling. is_pointer_v does not know pointers that are __restrict.
+// kIsTiling is true for an argument of REGIST_MATMUL_OBJ that is a tiling. is_pointer_v is false for pointers that are __restrict.
 template <typename Argument>
 inline constexpr bool kIsTiling = std::is_convertible_v<Argument, const TCubeTiling*>;
 

@@ -27,7 +27,7 @@ class TilingDef {
  public:
   TilingDef() = default;
   TilingDef(const TilingDef&) = delete;
-  // As CANN's, takes the other one's memory, and with it its values: both write there from then on.
+  // An assignment takes the other one's memory, as CANN's does: both read and write there from then on.
   TilingDef& operator=(const TilingDef& other) {
     SetDataPtr(other.data_ptr_);
     return *this;

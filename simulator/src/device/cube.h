@@ -45,7 +45,7 @@ void CheckRange(const char* field, uint64_t value, uint64_t least, uint64_t most
                 const char* how = nullptr);
 // Returns where in the image the scales of an operand in L0A or L0B lie: at a sixteenth of its address in a memory of their own.
 uint64_t ScalesOf(const Core& core, const Ub& operand);
-// The same of the index of an operand in L0B: at a quarter of its address.
+// Returns where in the image the index of an operand in L0B lies: at a quarter of its address in a memory of its own.
 uint64_t IndexOf(const Core& core, const Ub& operand);
 [[noreturn]] void ThrowNotSimulated(const std::string& what);
 

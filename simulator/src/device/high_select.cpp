@@ -96,7 +96,7 @@ ACLSIM_SKIPS_FAULTS()
 
 namespace {
 
-// Whether the mask of DropOut keeps an element. The lowest bit of a byte is that of its first element.
+// Keeps returns whether the mask of DropOut keeps an element. The lowest bit of a byte is that of its first element.
 bool Keeps(const uint8_t* mask, const DropOutCtl& ctl, int64_t row, int64_t column) {
   const int64_t columns = ctl.columns, element = row * columns + column;
   if (!ctl.bits) {
