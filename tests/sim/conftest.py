@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import sanitizers
 from aclgrad.findings import ERROR, parse
 from aclgrad.runtime import Device
 from aclgrad.runtime.toolkit import sim_root
@@ -23,20 +24,21 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "plants_faults: kernels of this test have faults on purpose")
     config.addinivalue_line("markers", "reads_addresses: results of this test are the host's own")
     config.addinivalue_line("markers", "own_runtime: this test takes the runtime down")
-    config.addinivalue_line(
-        "markers", "no_thread_sanitizer(reason): ThreadSanitizer cannot run this test"
-    )
+    for kind in sanitizers.KINDS:
+        config.addinivalue_line(
+            "markers", f"no_{kind}_sanitizer(reason): {kind.title()}Sanitizer cannot run this test"
+        )
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what takes a process of its own where that has one copy of the runtime, and skip what
-    ThreadSanitizer cannot run.
+    the sanitizer of this process cannot run.
     """
-    with_threads = "libtsan" in os.environ.get("LD_PRELOAD", "")
+    kind = sanitizers.loaded()
     for item in items:
-        refused = item.get_closest_marker("no_thread_sanitizer")
-        if with_threads and refused:
+        refused = item.get_closest_marker(f"no_{kind}_sanitizer") if kind else None
+        if refused:
             item.add_marker(pytest.mark.skip(reason=refused.args[0]))
         if "acl" in getattr(item, "fixturenames", ()):  # of acl_harness.py
             item.add_marker("own_runtime")

@@ -3,18 +3,17 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
 from aclgrad.runtime import Toolkit, config
+from gdb_session import outputs
 from test_docs import ROOT, matches
 
-_MARK = "==== command"
+_ALONE = {"ACLGRAD_SIM_THREADS": "1"}
 
 
 def session() -> list[tuple[str, str]]:
@@ -41,32 +40,9 @@ def program(toolkit_info: Toolkit, tmp_path_factory: pytest.TempPathFactory) -> 
     return folder / "run_scale"
 
 
-def outputs(program: Path, commands: list[str]) -> list[str]:
-    """What gdb prints for each command."""
-    gdb = shutil.which("gdb")
-    if gdb is None:
-        pytest.skip("gdb is not installed; apt-get install gdb")
-    arguments = ["-ex", "set width 0"]
-    for command in commands:
-        arguments += ["-ex", f"echo {_MARK}\\n", "-ex", command]
-    done = subprocess.run(
-        [gdb, "-batch", "-nx", *arguments, str(program)],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-        timeout=600,
-        env={**os.environ, "ACLGRAD_SIM_THREADS": "1"},
-    )
-    if re.search(r"ptrace.*not permitted|Couldn't get registers", done.stdout):
-        pytest.skip("this machine does not let gdb trace")
-    return done.stdout.split(f"{_MARK}\n")[1:]
-
-
 def test_session_of_the_page(program: Path) -> None:
     steps = session()
-    printed = outputs(program, [command for command, _ in steps])
+    printed = outputs(program, [command for command, _ in steps], _ALONE)
     assert len(printed) == len(steps)
     for (command, want), got in zip(steps, printed, strict=True):
         assert matches(want, got), f"(gdb) {command}\nwant:\n{want}\ngot:\n{got}"
@@ -77,7 +53,7 @@ def test_breakpoint_stops_every_core(program: Path) -> None:
     """One process: each core passes the same breakpoint, seven times in all."""
     line = next(command for command, _ in session() if command.startswith("break "))
     stop = ["set breakpoint pending on", line, "run"]
-    printed = outputs(program, [*stop, *["print start", "continue"] * 7])
+    printed = outputs(program, [*stop, *["print start", "continue"] * 7], _ALONE)
     starts = [int(text.split("=")[1]) for text in printed[len(stop) :: 2]]
     assert starts == [143 * core for core in range(7)]
     assert "1000 values doubled" in printed[-1]

@@ -29,7 +29,9 @@ def test_pictures_are_as_large_as_they_are_made() -> None:
         assert size_of(ROOT / "docs/pictures" / name) == (pictures.WIDTH, picture.height)
 
 
-def test_page_of_the_finding(toolkit: Path, tmp_path: Path) -> None:
+def test_page_of_the_finding(
+    toolkit: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     page = pictures.finding(tmp_path)
     html = page.read_text("utf-8")
     readme = (ROOT / "README.md").read_text()
@@ -38,6 +40,8 @@ def test_page_of_the_finding(toolkit: Path, tmp_path: Path) -> None:
     assert "at the same time." in html  # as the picture's words in the README have it
     if shutil.which("chromium") is None:
         pytest.skip("no chromium to show it in")
+    # The browser does not start with a sanitizer in it.
+    monkeypatch.delenv("LD_PRELOAD", raising=False)
     picture = pictures.MADE["finding.png"]
     pictures.shoot(page, picture, tmp_path / "made.png")
     assert size_of(tmp_path / "made.png") == (pictures.WIDTH, picture.height)

@@ -13,14 +13,17 @@
 
 namespace aclsim {
 
-#define LEVEL(name)               \
-  namespace name {                \
-  const CubeTable& TableOfCube(); \
-  }
-LEVEL(baseline)
+namespace baseline {
+const CubeTable& TableOfCube();
+}
 #ifdef __x86_64__
-LEVEL(v3)
-LEVEL(v4)
+// Instrumented builds lack these.
+namespace v3 {
+[[gnu::weak]] const CubeTable& TableOfCube();
+}
+namespace v4 {
+[[gnu::weak]] const CubeTable& TableOfCube();
+}
 #endif
 
 namespace {
@@ -164,11 +167,11 @@ int Try(const char* level, const CubeTable& loops) {
 int main() {
   int tried = aclsim::Try("baseline", aclsim::baseline::TableOfCube());
 #ifdef __x86_64__
-  if (__builtin_cpu_supports("avx2")) {
+  if (aclsim::v3::TableOfCube != nullptr && __builtin_cpu_supports("avx2")) {
     tried += aclsim::Try("v3", aclsim::v3::TableOfCube());
   }
-  if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-      __builtin_cpu_supports("avx512vl")) {
+  if (aclsim::v4::TableOfCube != nullptr && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
     tried += aclsim::Try("v4", aclsim::v4::TableOfCube());
   }
 #endif

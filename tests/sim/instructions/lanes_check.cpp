@@ -23,11 +23,12 @@ namespace baseline {
 const LaneTable& Table();
 }
 #ifdef __x86_64__
+// Instrumented builds lack these.
 namespace v3 {
-const LaneTable& Table();
+[[gnu::weak]] const LaneTable& Table();
 }
 namespace v4 {
-const LaneTable& Table();
+[[gnu::weak]] const LaneTable& Table();
 }
 #endif
 
@@ -42,10 +43,10 @@ struct Level {
 std::vector<Level> Levels() {
   std::vector<Level> levels = {{"baseline", baseline::Table}};
 #ifdef __x86_64__
-  if (__builtin_cpu_supports("x86-64-v3")) {
+  if (v3::Table != nullptr && __builtin_cpu_supports("x86-64-v3")) {
     levels.push_back({"v3", v3::Table});
   }
-  if (__builtin_cpu_supports("x86-64-v4")) {
+  if (v4::Table != nullptr && __builtin_cpu_supports("x86-64-v4")) {
     levels.push_back({"v4", v4::Table});
   }
 #endif

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import sanitizers
 from aclgrad.errors import AclnnError
 from opbase_harness import (
     INNER,
@@ -440,7 +441,11 @@ def test_no_package_at_all(toolkit: Path, built: Path, tmp_path: Path) -> None:
     subprocess.run([*command, "-o", str(tmp_path / "none")], check=True)
     done = subprocess.run(
         [str(tmp_path / "none")],
-        env={"ASCEND_CUSTOM_OPP_PATH": "/nowhere/a", "ASCEND_OPP_PATH": "/nowhere/b"},
+        env={
+            "ASCEND_CUSTOM_OPP_PATH": "/nowhere/a",
+            "ASCEND_OPP_PATH": "/nowhere/b",
+            **sanitizers.variables(),
+        },
         capture_output=True,
         text=True,
         check=True,

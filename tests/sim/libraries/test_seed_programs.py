@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import sanitizers
 from aclgrad.building.build_tools import find_compiler
 from aclgrad.codegen.render import generate
 from aclgrad.ops import all_specs
@@ -31,7 +32,7 @@ CLEAN = {
     key: value
     for key, value in os.environ.items()
     if not key.startswith(("ACLGRAD", "ASCEND", "LD_"))
-}
+} | sanitizers.variables()
 
 
 def run_program(source: Path, toolkit: Toolkit, folder: Path, *flags: str) -> str:

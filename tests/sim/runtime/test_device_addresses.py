@@ -10,6 +10,8 @@ import pytest
 
 from acl_harness import RT_MEMORY_ALLOCATION, RT_PARAM_INVALID, in_process, library
 
+COUNTS_PAGES = pytest.mark.no_address_sanitizer("it has pages of its own for each block")
+
 # aclrtMalloc and the rest in three lines, and the size of the process in MiB.
 PRELUDE = """
 import resource
@@ -40,6 +42,7 @@ def said(library: Path, code: str, mode: str = "fast") -> list[str]:
     return done.stdout.splitlines()
 
 
+@COUNTS_PAGES
 def test_a_process_reserves_what_it_uses(library: Path) -> None:
     """A little at first, then not much more than twice the blocks."""
     code = """
@@ -65,6 +68,7 @@ print(first, size())
     assert first < 6 << 10 and 46 << 10 < last < 60 << 10
 
 
+@COUNTS_PAGES
 def test_a_limit_of_addresses(library: Path) -> None:
     """Freed blocks are forgotten before the limit is used up, and an error of one block is all."""
     code = """
@@ -86,6 +90,7 @@ print(*(get(block, 50 << 20, 1).decode() for block in kept), malloc(10) > 1 << 2
     assert kept == "0 1 2 3 4 True"
 
 
+@COUNTS_PAGES
 def test_a_host_that_promises_no_more_than_it_has(library: Path) -> None:
     """Only what blocks use counts as written to: with strict overcommit, and with this limit."""
     code = """
@@ -109,6 +114,7 @@ def test_no_room_at_all(library: Path) -> None:
     assert "raise the limit (ulimit -v)" in said(library, code)[0]
 
 
+@COUNTS_PAGES
 def test_a_large_block_gets_the_pages_of_one_that_was_freed(library: Path) -> None:
     """And is as new all the same, as is the freed one; what the process holds has its bounds."""
     code = """
@@ -148,6 +154,7 @@ print(most, held(), len(open("/proc/self/maps").readlines()))
     assert mappings < 8000
 
 
+@COUNTS_PAGES
 def test_fast_mode_leaves_old_bytes_in_pages_that_go_round(library: Path) -> None:
     """As a device does; nothing is faulted in again, and small blocks are zeros."""
     code = """

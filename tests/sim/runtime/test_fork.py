@@ -17,6 +17,7 @@ from aclgrad.runtime import Device
 
 PROGRAMS = Path(__file__).parents[1] / "programs"
 SOURCES = Path(__file__).resolve().parents[3] / "simulator" / "src"
+FORKS_WHILE_BUSY = pytest.mark.no_address_sanitizer("its allocator stays locked in a child")
 
 
 @pytest.fixture(scope="module")
@@ -26,6 +27,7 @@ def fork_busy(toolkit: Path, compiled: Callable[..., Path]) -> Path:
     return compiled("fork_busy", *flags, f"-Wl,-rpath,{opp}/lib", "-pthread")
 
 
+@FORKS_WHILE_BUSY
 @pytest.mark.parametrize(("runs", "forks", "threads"), [(6, 1, 8), (2, 12, 8), (2, 3, 1)])
 def test_children_of_a_busy_process(fork_busy: Path, runs: int, forks: int, threads: int) -> None:
     """Runs of one fork meet libraries that are being used for the first time."""
@@ -40,6 +42,7 @@ def test_children_of_a_busy_process(fork_busy: Path, runs: int, forks: int, thre
         assert done.returncode == 0, done.stderr[-2000:]
 
 
+@FORKS_WHILE_BUSY
 def test_python_children_of_a_busy_process(toolkit: Path) -> None:
     done = subprocess.run(
         [sys.executable, PROGRAMS / "fork_busy.py", "10", "8"],
@@ -51,6 +54,7 @@ def test_python_children_of_a_busy_process(toolkit: Path) -> None:
     assert done.returncode == 0, done.stderr[-2000:]
 
 
+@FORKS_WHILE_BUSY
 def test_python_children_during_the_first_call(toolkit: Path) -> None:
     """Modules that the package imports on its first call are whole in a child."""
     script = (
