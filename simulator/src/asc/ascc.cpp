@@ -4,14 +4,11 @@
 // With --cube-half it makes the AICs' half of a kernel library of objects that were compiled for them.
 // With --front-end it only checks kernel sources of any name for what CANN's op compiler refuses, with --device-code for what the
 // device compiler refuses too.
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cerrno>
-#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -27,277 +24,24 @@
 #include <utility>
 #include <vector>
 
+#include "asc/command.h"
 #include "asc/device_code.h"
 #include "asc/front_end.h"
 #include "asc/launches.h"
 #include "asc/parsed_headers.h"
+#include "asc/processes.h"
 #include "soc/soc.h"
 
 namespace {
 
 namespace fs = std::filesystem;
+using aclsim::Command;
+using aclsim::Execute;
 using aclsim::LaunchSet;
 using aclsim::Soc;
-using Words = std::vector<std::string>;
-
-class UsageError : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
-
-bool StartsWith(std::string_view text, std::string_view start) {
-  return text.substr(0, start.size()) == start;
-}
-
-// Architecture words of the device compiler. cube: for the cube cores of a split chip.
-Words ArchitectureWords(uint32_t arch, bool cube) {
-  switch (arch) {
-    case 2201:
-      return {"__DAV_C220__", cube ? "__DAV_C220_CUBE__" : "__DAV_C220_VEC__",
-              cube ? "__DAV_CUBE__" : "__DAV_VEC__"};
-    case 2002:
-      return {"__DAV_M200__", "__DAV_M200_VEC__"};
-    case 1001:
-      return {"__DAV_C100__"};
-    case 3510:
-      return {"__DAV_C310__", cube ? "__DAV_C310_CUBE__" : "__DAV_C310_VEC__",
-              cube ? "__DAV_CUBE__" : "__DAV_VEC__"};
-    default:
-      return {};
-  }
-}
-
-const Soc& SocOfArchitecture(const std::string& name) {
-  std::set<uint32_t> known;
-  uint32_t wanted = 0;
-  if (StartsWith(name, "dav-")) {
-    const char* end = name.data() + name.size();
-    const auto [rest, error] = std::from_chars(name.data() + 4, end, wanted);
-    wanted = error == std::errc() && rest == end ? wanted : 0;
-  }
-  for (const Soc& soc : aclsim::AllSocs()) {
-    if (soc.npuArch == wanted) {
-      return soc;
-    }
-    known.insert(soc.npuArch);
-  }
-  std::string list;
-  for (const uint32_t arch : known) {
-    list += (list.empty() ? "dav-" : ", dav-") + std::to_string(arch);
-  }
-  throw UsageError("--npu-arch: got '" + name + "', want one of " + list +
-                   ". Next: --npu-arch=dav-2201");
-}
-
-// A command asks for these.
-struct Command {
-  std::string compiler;
-  std::string arch = "dav-2201";
-  std::string runMode = "npu";
-  std::string output;
-  std::string dependencies;  // file of -MF
-  std::string target;        // of -MT
-  std::string stage;         // -c, -E, -S, or empty: link
-  bool frontEnd = false;
-  bool deviceCode = false;
-  bool cubeHalf = false;
-  std::string calls;  // with it: the name of the table of calls into the half
-  std::string
-      assembly;  // with it: what the host's compiler has made of the source for that, see device_code.h
-  std::string entry;  // with it: the kernel function that the operator's definition asks for
-  bool depend = false;
-  bool userHeadersOnly = false;  // -MMD
-  bool launchesAsc = false;      // sources are .asc whatever their name
-  bool optimised = false;
-  bool standard = false;
-  bool shared = false;
-  Words macros;   // for preprocessing alone: folders of headers, too
-  Words flags;    // for preprocessing and compiling
-  Words linking;  // for linking alone, in order, objects among them
-  Words sources;
-};
-
-bool IsObject(const std::string& word) {
-  static constexpr std::array<std::string_view, 4> kEndings = {".o", ".a", ".so", ".obj"};
-  return std::any_of(kEndings.begin(), kEndings.end(),
-                     [&](std::string_view ending) {
-                       return word.size() > ending.size() &&
-                              word.compare(word.size() - ending.size(), ending.size(), ending) == 0;
-                     }) ||
-         word.find(".so.") != std::string::npos;
-}
-
-std::string DefaultCompiler() {
-  const char* chosen = std::getenv("CXX");
-  return chosen != nullptr && *chosen != '\0' ? chosen : "c++";
-}
-
-class Parser {
- public:
-  explicit Parser(Words words) : words_(std::move(words)) {}
-
-  Command Run() {
-    command_.compiler = DefaultCompiler();
-    for (at_ = 0; at_ < words_.size(); ++at_) {
-      Word(words_[at_]);
-    }
-    return std::move(command_);
-  }
-
- private:
-  std::string Value(const std::string& word) {
-    if (at_ + 1 >= words_.size()) {
-      throw UsageError(word + ": its value is missing");
-    }
-    return words_[++at_];
-  }
-
-  // --name=value or --name value
-  bool Takes(const std::string& word, const std::string& name, std::string* value) {
-    if (word == name) {
-      *value = Value(word);
-      return true;
-    }
-    if (StartsWith(word, name + "=")) {
-      *value = word.substr(name.size() + 1);
-      return true;
-    }
-    return false;
-  }
-
-  void Word(const std::string& word) {
-    if (TakesOwn(word) || TakesOutput(word) || TakesDependencies(word) || TakesLinking(word)) {
-      return;
-    }
-    if (StartsWith(word, "-")) {
-      Flag(word);
-    } else if (IsObject(word)) {
-      command_.linking.push_back(word);
-    } else {
-      command_.sources.push_back(word);
-    }
-  }
-
-  // Options that other compilers do not have.
-  bool TakesOwn(const std::string& word) {
-    if (Takes(word, "--npu-arch", &command_.arch) || Takes(word, "--entry", &command_.entry) ||
-        Takes(word, "--host-compiler", &command_.compiler) ||
-        Takes(word, "--assembly", &command_.assembly) || Takes(word, "--calls", &command_.calls)) {
-      return true;
-    }
-    if (Takes(word, "--run-mode", &command_.runMode)) {
-      static constexpr std::array<std::string_view, 3> kModes = {"npu", "cpu", "sim"};
-      if (std::find(kModes.begin(), kModes.end(), command_.runMode) == kModes.end()) {
-        throw UsageError("--run-mode: got '" + command_.runMode + "', want npu, cpu or sim");
-      }
-    } else if (word == "--front-end") {
-      command_.frontEnd = true;
-    } else if (word == "--device-code") {
-      command_.deviceCode = true;
-    } else if (word == "--cube-half") {
-      command_.cubeHalf = true;
-    } else if (word == "--asc-aicore-lang") {
-      command_.launchesAsc = true;
-    } else if (word == "--enable-simt" || word == "--aicore-only" || word == "--cce-aicore-only") {
-      throw UsageError(word + " is not supported by the simulator");
-    } else if (word == "-mllvm") {
-      // Those of the device compiler's own back end say nothing to a host's compiler.
-      if (const std::string value = Value(word); !StartsWith(value, "-cce-")) {
-        command_.flags.insert(command_.flags.end(), {word, value});
-      }
-    } else {
-      // Both halves of these are one compile here.
-      return word == "-Xaicore-start" || word == "-Xaicore-end" || word == "-Xhost-start" ||
-             word == "-Xhost-end";
-    }
-    return true;
-  }
-
-  bool TakesOutput(const std::string& word) {
-    if (word == "-c" || word == "-E" || word == "-S") {
-      command_.stage = word;
-    } else if (StartsWith(word, "-o")) {
-      command_.output = word.size() > 2 ? word.substr(2) : Value(word);
-    } else if (StartsWith(word, "-x")) {
-      const std::string language = word.size() > 2 ? word.substr(2) : Value(word);
-      command_.launchesAsc = language == "asc" || language == "cce";
-    } else {
-      return false;
-    }
-    return true;
-  }
-
-  bool TakesDependencies(const std::string& word) {
-    if (word == "-MD" || word == "-MMD") {
-      command_.depend = true;
-      command_.userHeadersOnly = word == "-MMD";
-    } else if (word == "-MF") {
-      command_.dependencies = Value(word);
-    } else if (word == "-MT" || word == "-MQ") {
-      command_.target = Value(word);
-    } else {
-      return false;
-    }
-    return true;
-  }
-
-  bool TakesLinking(const std::string& word) {
-    if (StartsWith(word, "-l") || StartsWith(word, "-L") || StartsWith(word, "-Wl,") ||
-        word == "-rdynamic") {
-      command_.linking.push_back(word.size() == 2 ? word + Value(word) : word);
-    } else if (word == "-s") {
-      // Findings read their lines from the debug information that it would leave out.
-    } else if (word == "-shared" || word == "--shared") {
-      command_.shared = true;
-    } else {
-      return false;
-    }
-    return true;
-  }
-
-  void Flag(const std::string& word) {
-    static const std::set<std::string> kWithValue = {
-        "-I", "-D", "-U", "-include", "-isystem", "-iquote", "-imacros", "-idirafter"};
-    command_.optimised = command_.optimised || StartsWith(word, "-O");
-    command_.standard = command_.standard || StartsWith(word, "-std=");
-    const bool takesValue = kWithValue.count(word) != 0;
-    const bool preprocesses =
-        takesValue || StartsWith(word, "-I") || StartsWith(word, "-D") || StartsWith(word, "-U");
-    Words& flags = preprocesses ? command_.macros : command_.flags;
-    flags.push_back(word);
-    if (takesValue) {
-      flags.push_back(Value(word));
-    }
-  }
-
-  Words words_;
-  size_t at_ = 0;
-  Command command_;
-};
-
-// Runs a command; its status, which is 0 when all is well. What it has to say goes to a file, if one is named.
-int Execute(const Words& words, const std::string& errors = {}) {
-  std::vector<char*> arguments;
-  for (const std::string& word : words) {
-    arguments.push_back(const_cast<char*>(word.c_str()));
-  }
-  arguments.push_back(nullptr);
-  const pid_t child = fork();
-  if (child == 0) {
-    if (!errors.empty() && std::freopen(errors.c_str(), "w", stderr) == nullptr) {
-      _exit(127);
-    }
-    execvp(arguments[0], arguments.data());
-    std::fprintf(stderr, "ascc: %s: %s. Next: --host-compiler=g++ or CXX=g++\n", arguments[0],
-                 std::strerror(errno));
-    _exit(127);
-  }
-  int status = 0;
-  if (child < 0 || waitpid(child, &status, 0) != child) {
-    throw std::runtime_error(std::string("fork: ") + std::strerror(errno));
-  }
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
+using aclsim::StartsWith;
+using aclsim::TemporaryFolder;
+using aclsim::Words;
 
 // CXX may be several words.
 Words Split(const std::string& text) {
@@ -309,52 +53,22 @@ Words Split(const std::string& text) {
   return words;
 }
 
-// As the host's compiler goes on where TMPDIR is not there or cannot be written.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string tried;
-    for (const char* place :
-         {static_cast<const char*>(std::getenv("TMPDIR")), "/tmp", "/var/tmp"}) {
-      if (place == nullptr || *place == '\0') {
-        continue;
-      }
-      std::string name = (fs::absolute(place) / "ascc-XXXXXX").string();
-      if (mkdtemp(name.data()) != nullptr) {
-        path_ = name;
-        return;
-      }
-      tried += std::string(tried.empty() ? "" : ", ") + place + ": " + std::strerror(errno);
-    }
-    throw std::runtime_error("no temporary folder (" + tried +
-                             "). Next: export TMPDIR=DIR with a folder that can be written");
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  std::string File(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  fs::path path_;
-};
-
 class Driver {
  public:
   explicit Driver(Command command)
       : command_(std::move(command)),
         toolkit_(fs::read_symlink("/proc/self/exe").parent_path().parent_path()),
-        soc_(SocOfArchitecture(command_.arch)),
+        soc_(aclsim::SocOfArchitecture(command_.arch)),
         folders_(FoldersOf(command_.macros)) {}
 
   int Run() {
     if (command_.sources.empty() && command_.linking.empty()) {
-      throw UsageError("no input files. Next: ascc --npu-arch=dav-2201 program.asc -o program");
+      throw aclsim::UsageError(
+          "no input files. Next: ascc --npu-arch=dav-2201 program.asc -o program");
     }
     if (!command_.stage.empty() && command_.sources.size() > 1 && !command_.output.empty()) {
-      throw UsageError("-o: one file for " + std::to_string(command_.sources.size()) + " sources");
+      throw aclsim::UsageError("-o: one file for " + std::to_string(command_.sources.size()) +
+                               " sources");
     }
     if (command_.frontEnd) {
       return FrontEnd();
@@ -415,7 +129,7 @@ class Driver {
     Words words = {"-D__NPU_ARCH__=" + std::to_string(soc_.npuArch),
                    "-D__CCE_AICORE__=" + std::to_string(soc_.cceAicore), "-D__CCE__=1",
                    "-DACLSIM_ASC"};
-    for (const std::string& word : ArchitectureWords(soc_.npuArch, cube)) {
+    for (const std::string& word : aclsim::ArchitectureWords(soc_.npuArch, cube)) {
       words.push_back("-D" + word);
     }
     if (halves) {
@@ -1081,7 +795,7 @@ class Driver {
 
 int main(int argc, char** argv) {
   try {
-    return Driver(Parser(Words(argv + 1, argv + argc)).Run()).Run();
+    return Driver(aclsim::ParseCommand(Words(argv + 1, argv + argc))).Run();
   } catch (const aclsim::LaunchSyntaxError& error) {
     std::fprintf(stderr, "%s\n", error.what());
   } catch (const std::exception& error) {

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -20,6 +19,8 @@
 #include <system_error>
 #include <tuple>
 #include <utility>
+
+#include "asc/processes.h"
 
 namespace aclsim {
 
@@ -117,25 +118,6 @@ std::string Read(const fs::path& name) {
   std::ostringstream text;
   text << file.rdbuf();
   return std::move(text).str();
-}
-
-// Runs a command without a word to anybody: what it has to say is said again by the compile that includes the headers.
-bool Runs(const Words& words) {
-  std::vector<char*> arguments;
-  for (const std::string& word : words) {
-    arguments.push_back(const_cast<char*>(word.c_str()));
-  }
-  arguments.push_back(nullptr);
-  const pid_t child = fork();
-  if (child == 0) {
-    const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
-    dup2(nowhere, STDOUT_FILENO);
-    dup2(nowhere, STDERR_FILENO);
-    execvp(arguments[0], arguments.data());
-    _exit(127);
-  }
-  int status = 0;
-  return child > 0 && waitpid(child, &status, 0) == child && status == 0;
 }
 
 // A lock of one file, which ends with this object; others of this kind wait.
@@ -238,7 +220,8 @@ class Parsed {
                                "all", "-x", "c++-header", header_.string(), "-o", part});
     std::error_code error;
     fs::remove(inputs_, error);
-    bool made = Keep(header_, text_) && Runs(words);
+    // What it has to say is said again by the compile that includes the headers.
+    bool made = Keep(header_, text_) && Execute(words, "/dev/null") == 0;
     if (made) {
       std::array<char, kParsedByGcc.size()> first{};
       std::ifstream(part, std::ios::binary).read(first.data(), first.size());
