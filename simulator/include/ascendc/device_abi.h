@@ -298,6 +298,10 @@ ACLSIM_DEVICE_API void CrossCoreWait(uint8_t mode, uint16_t flag);
 ACLSIM_DEVICE_API void CleanCache(const void* addr);
 enum class Atomic : uint8_t { kNone, kAdd, kMax, kMin };
 ACLSIM_DEVICE_API void SetAtomic(Atomic op, DType dtype);
+// The dtype alone. The operation stays, and is a sum where none is set, which is what the register's zero means.
+ACLSIM_DEVICE_API void SetAtomicType(DType dtype);
+// 1: results that overflow are Inf and NaN, which is how everything here computes. Anything else saturates them.
+ACLSIM_DEVICE_API void SetOverflow(uint64_t mode);
 ACLSIM_DEVICE_API void SetMaskMode(bool counter);
 ACLSIM_DEVICE_API void SetMaskBits(uint64_t high, uint64_t low);
 // It does the same for counter mode, where low is a number of lanes and high plays no part.

@@ -132,6 +132,7 @@ class AscendCUtils {
     return static_cast<int32_t>(ONE_BLK_SIZE) / dtypeSize;
   }
   static int32_t GetDefaultBlockNum() { return DEFAULT_BLK_NUM; }
+  static void SetOverflow(uint64_t ctrlValue) { aclsim::SetOverflow(ctrlValue); }
   static int64_t GetRsvdCnt() { return static_cast<int64_t>(aclsim::GatheredCount()); }
   template <typename T, bool isSetMask = true>
   static void SetMask(const uint64_t& maskHigh, const uint64_t& maskLow) {

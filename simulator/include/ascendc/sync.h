@@ -125,6 +125,11 @@ class TQueSync {
 };
 
 template <typename T>
+void SetAtomicType() {
+  aclsim::SetAtomicType(aclsim::DTypeOf<T>::value);
+  ACLSIM_KEEP_FRAME();
+}
+template <typename T>
 void SetAtomicAdd() {
   aclsim::SetAtomic(aclsim::Atomic::kAdd, aclsim::DTypeOf<T>::value);
   ACLSIM_KEEP_FRAME();

@@ -155,6 +155,8 @@ class TBuf {
   }
   template <typename T>
   void FreeTensor(LocalTensor<T>&) {}
+  // Its one buffer, for LocalTensor::SetAddr.
+  TBuffAddr GetBufferAddr(TBufHandle) { return Get<uint8_t>().Address(); }
 
   __attribute__((always_inline)) void InitStartBufHandle(TBufHandle, uint8_t num, uint32_t) {
     detail::QueAccess::Open(*this, num);

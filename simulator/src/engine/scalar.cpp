@@ -153,6 +153,23 @@ void SetAtomic(Atomic op, DType dtype) try {
 }
 ACLSIM_SKIPS_FAULTS()
 
+void SetAtomicType(DType dtype) {
+  const Atomic op = Core::Current().atomic.op;
+  SetAtomic(op == Atomic::kNone ? Atomic::kAdd : op, dtype);
+}
+
+void SetOverflow(uint64_t mode) try {
+  Core::Current().instruction = "SetOverflow";
+  if (mode != 1) {
+    PassFault("instruction-absent",
+              Format("SetOverflow: got %llu, want 1: floats that saturate are not simulated",
+                     static_cast<unsigned long long>(mode)),
+              "Hardware's largest finite numbers are Inf here. Compare such results on an NPU.",
+              "results that overflow are Inf and NaN");
+  }
+}
+ACLSIM_SKIPS_FAULTS()
+
 void SetMaskMode(bool counter) {
   Core& core = Core::Current();
   core.maskCounter = counter;

@@ -146,6 +146,29 @@ extern "C" __global__ __aicore__ void placed_by_hand(GM_ADDR gm) {
   AscendC::PipeBarrier<PIPE_ALL>();
   DataCopy(source, same.ReinterpretCast<float>(), 64);
 }
+
+// The dtype of atomics by itself adds, and keeps an operation that is set. A buffer's address makes a tensor of another dtype.
+extern "C" __global__ __aicore__ void atomics_by_their_type(GM_ADDR gm) {
+  AscendC::AscendCUtils::SetOverflow(1);
+  AscendC::TPipe pipe;
+  AscendC::TBuf<> buffer;
+  pipe.InitBuffer(buffer, 256);
+  LocalTensor<int32_t> same;
+  same.SetAddr(buffer.GetBufferAddr(buffer.Get<float>().GetBufferHandle()));
+  const LocalTensor<float> x = buffer.Get<float>();
+  DataCopy(x, Global<float>(gm), 32);
+  AscendC::PipeBarrier<PIPE_ALL>();
+  AscendC::SetAtomicType<float>();
+  DataCopy(Global<float>(gm), x, 32);
+  AscendC::SetAtomicNone();
+  AscendC::SetAtomicMax<float>();
+  AscendC::SetAtomicType<int32_t>();
+  DataCopy(Global<int32_t>(gm)[32], same, 32);
+  AscendC::SetAtomicNone();
+}
+extern "C" __global__ __aicore__ void saturates(GM_ADDR) {
+  AscendC::AscendCUtils::SetOverflow(0);
+}
 extern "C" __global__ __aicore__ void placed_past_the_end(GM_ADDR gm) {
   LocalTensor<float> x;
   x.InitBuffer(200 * 1024, 64);

@@ -52,6 +52,25 @@ def test_assertions_that_fail(runtime: Runtime, library: ctypes.CDLL, name: str,
     assert f"device_forms.cpp:{line}" in str(caught.value)
 
 
+def test_atomics_by_their_type(runtime: Runtime, library: ctypes.CDLL) -> None:
+    """SetAtomicType adds where no operation is set, and keeps a maximum."""
+    values = np.arange(1, 33, dtype=np.float32)
+    there = np.full(32, np.float32(16).view(np.int32), np.int32)
+    got = runtime.launch(
+        library["atomics_by_their_type"], [np.concatenate([values, there.view(np.float32)])]
+    )[0]
+    np.testing.assert_array_equal(got[:32], 2 * values)
+    expected = np.maximum(there, values.view(np.int32))
+    np.testing.assert_array_equal(got[32:].view(np.int32), expected)
+
+
+def test_saturation_is_refused(runtime: Runtime, library: ctypes.CDLL) -> None:
+    """Numbers that overflow are Inf and NaN here, so that the other mode of hardware is named."""
+    with pytest.raises(KernelError) as caught:
+        runtime.launch(library["saturates"], [np.zeros(16, np.uint32)])
+    assert "SetOverflow: got 0, want 1" in str(caught.value)
+
+
 def test_names_of_the_implementation(runtime: Runtime, library: ctypes.CDLL) -> None:
     source = np.arange(64, dtype=np.float32)
     (got,) = runtime.launch(library["of_the_implementation"], [source])
