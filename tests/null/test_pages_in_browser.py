@@ -37,9 +37,12 @@ class Browser:
         # Its descriptors 3 and 4, wherever ours are.
         script = f'exec 3<&{there} 4>&{back}; exec "$0" "$@"'
         words = ["--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe"]
+        # It does not start with a sanitizer in it.
+        env = {key: value for key, value in os.environ.items() if key != "LD_PRELOAD"}
         self._process = subprocess.Popen(
             ["bash", "-c", script, CHROMIUM, *words],
             pass_fds=(there, back),
+            env=env,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
         )
