@@ -7,8 +7,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -498,22 +496,13 @@ class Driver {
   }
 
   // Defined symbols of an object, with the letters that nm has for their kinds.
-  static std::vector<std::pair<std::string, char>> SymbolsOf(const std::string& object) {
-    const std::string command = "nm -P --defined-only '" + object + "'";
-    FILE* const pipe = popen(command.c_str(), "r");
-    if (pipe == nullptr) {
-      throw std::runtime_error(std::string("nm: ") + std::strerror(errno));
-    }
-    std::string text;
-    std::array<char, 4096> part{};
-    while (const size_t count = std::fread(part.data(), 1, part.size(), pipe)) {
-      text.append(part.data(), count);
-    }
-    if (pclose(pipe) != 0) {
+  std::vector<std::pair<std::string, char>> SymbolsOf(const std::string& object) const {
+    const std::string list = temporary_.File("symbols");
+    if (Execute({"nm", "-P", "--defined-only", object}, {}, list) != 0) {
       throw std::runtime_error("nm failed. Next: apt-get install binutils");
     }
     std::vector<std::pair<std::string, char>> symbols;
-    std::istringstream lines(text);
+    std::istringstream lines(Read(list));
     for (std::string line; std::getline(lines, line);) {
       std::istringstream fields(line);
       std::string name;

@@ -15,7 +15,8 @@ namespace aclsim {
 
 namespace fs = std::filesystem;
 
-int Execute(const std::vector<std::string>& words, const std::string& errors) {
+int Execute(const std::vector<std::string>& words, const std::string& errors,
+            const std::string& output) {
   std::vector<char*> arguments;
   for (const std::string& word : words) {
     arguments.push_back(const_cast<char*>(word.c_str()));
@@ -23,7 +24,8 @@ int Execute(const std::vector<std::string>& words, const std::string& errors) {
   arguments.push_back(nullptr);
   const pid_t child = fork();
   if (child == 0) {
-    if (!errors.empty() && std::freopen(errors.c_str(), "w", stderr) == nullptr) {
+    if ((!errors.empty() && std::freopen(errors.c_str(), "w", stderr) == nullptr) ||
+        (!output.empty() && std::freopen(output.c_str(), "w", stdout) == nullptr)) {
       _exit(127);
     }
     execvp(arguments[0], arguments.data());

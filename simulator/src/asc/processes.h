@@ -8,9 +8,10 @@
 
 namespace aclsim {
 
-// Runs a command and returns its status, which is 0 when all is well. What it has to say goes to a file, if one is named.
+// Runs a command and returns its status, which is 0 when all is well. Its errors and its output go to files, if those are named.
 // std::runtime_error where there can be no more processes.
-int Execute(const std::vector<std::string>& words, const std::string& errors = {});
+int Execute(const std::vector<std::string>& words, const std::string& errors = {},
+            const std::string& output = {});
 
 // Temporary files. It goes on as the host's compiler does where TMPDIR is not there or cannot be written.
 class TemporaryFolder {
