@@ -5,6 +5,8 @@ add_library(aclgrad_options INTERFACE)
 target_compile_options(aclgrad_options INTERFACE -Wall -Wextra -ffp-contract=off)
 # clang warns of std::stable_sort of libstdc++ 12 itself: it allocates by a function that C++17 deprecates.
 target_compile_options(aclgrad_options INTERFACE $<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations>)
+# Functions of a library may be inlined in it, although others can call them too.
+target_compile_options(aclgrad_options INTERFACE -fno-semantic-interposition)
 # Instrumented code makes g++ warn of what is no fault; the ordinary build has the same sources.
 if((ACLGRAD_WERROR OR DEFINED ENV{ACLGRAD_WERROR}) AND NOT ACLGRAD_SANITIZE)
   target_compile_options(aclgrad_options INTERFACE -Werror)

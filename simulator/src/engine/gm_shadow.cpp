@@ -53,6 +53,20 @@ void SetPart(uint8_t* byte, uint8_t mask, bool on) {
   }
 }
 
+// Where copies of two cores conflict, both are here for the same bytes.
+void SetBytes(uint8_t* byte, const uint8_t* end, bool on) {
+  const uint64_t word = on ? ~0ull : 0;
+  for (; byte != end && reinterpret_cast<uintptr_t>(byte) % sizeof(word) != 0; ++byte) {
+    __atomic_store_n(byte, static_cast<uint8_t>(word), __ATOMIC_RELAXED);
+  }
+  for (; end - byte >= static_cast<ptrdiff_t>(sizeof(word)); byte += sizeof(word)) {
+    __atomic_store_n(reinterpret_cast<uint64_t*>(byte), word, __ATOMIC_RELAXED);
+  }
+  for (; byte != end; ++byte) {
+    __atomic_store_n(byte, static_cast<uint8_t>(word), __ATOMIC_RELAXED);
+  }
+}
+
 void SetBits(const Part& part, bool on) {
   uint64_t first = part.begin / 8;
   const uint64_t last = part.end / 8;
@@ -65,7 +79,7 @@ void SetBits(const Part& part, bool on) {
   if (part.begin % 8 != 0) {
     SetPart(part.bits + first++, head, on);
   }
-  std::memset(part.bits + first, on ? 0xFF : 0, last - first);
+  SetBytes(part.bits + first, part.bits + last, on);
   if (tail != 0) {
     SetPart(part.bits + last, tail, on);
   }

@@ -5,3 +5,4 @@ import pytest
 
 ENDS_BY_SIGNAL = pytest.mark.no_thread_sanitizer("it holds signals back until the next call")
 """A kernel that calls nothing is ended by a signal."""
+CORES_RACE = pytest.mark.no_thread_sanitizer("it sees what cores of the kernel do to one another")
