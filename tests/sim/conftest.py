@@ -24,6 +24,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "plants_faults: kernels of this test have faults on purpose")
     config.addinivalue_line("markers", "reads_addresses: results of this test are the host's own")
     config.addinivalue_line("markers", "own_runtime: this test takes the runtime down")
+    config.addinivalue_line("markers", "no_sanitizer(reason): no sanitizer can run this test")
     for kind in sanitizers.KINDS:
         config.addinivalue_line(
             "markers", f"no_{kind}_sanitizer(reason): {kind.title()}Sanitizer cannot run this test"
@@ -37,8 +38,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """
     kind = sanitizers.loaded()
     for item in items:
-        refused = item.get_closest_marker(f"no_{kind}_sanitizer") if kind else None
-        if refused:
+        names = (f"no_{kind}_sanitizer", "no_sanitizer") if kind else ()
+        for refused in filter(None, map(item.get_closest_marker, names)):
             item.add_marker(pytest.mark.skip(reason=refused.args[0]))
         if "acl" in getattr(item, "fixturenames", ()):  # of acl_harness.py
             item.add_marker("own_runtime")

@@ -10,7 +10,7 @@ import pytest
 
 from acl_harness import RT_MEMORY_ALLOCATION, RT_PARAM_INVALID, in_process, library
 
-COUNTS_PAGES = pytest.mark.no_address_sanitizer("it has pages of its own for each block")
+COUNTS_PAGES = pytest.mark.no_sanitizer("it has pages of its own for each block")
 
 # aclrtMalloc and the rest in three lines, and the size of the process in MiB.
 PRELUDE = """

@@ -84,7 +84,7 @@ def test_cores_that_wait_for_others_without_a_thread(
     assert done.stdout.count("\n") == 2, done.stdout
 
 
-@pytest.mark.no_address_sanitizer("it ends a process that gets no memory")
+@pytest.mark.no_sanitizer("it ends a process that gets no memory")
 @pytest.mark.parametrize("going_on", ["on", "off"])
 def test_core_without_memory_for_its_ub(toolkit: Path, tmp_path: Path, going_on: str) -> None:
     done = launches(toolkit, tmp_path, "exchange", (17 << 20) + (200 << 10), going_on)

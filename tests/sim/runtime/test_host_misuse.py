@@ -627,6 +627,7 @@ def test_fast_mode_lists_nothing_and_keeps_no_book(host: Host, misuse_kernels: c
         host.ok("aclrtFree", block)
 
 
+@pytest.mark.no_thread_sanitizer("its notes on each byte are resident too")
 def test_the_book_of_writes_is_an_eighth(toolkit: Path) -> None:
     """A bit per byte, and only for what was written."""
     code = """

@@ -48,6 +48,7 @@ def test_other_builds_have_plain_mutexes(tmp_path: Path) -> None:
     subprocess.run([*COMMAND[:6], f"-I{SOURCES}", "-fsyntax-only", str(check)], check=True)
 
 
+@pytest.mark.no_thread_sanitizer("it holds signals back until the next call")
 @pytest.mark.parametrize("where", ["outside", "before", "inside", "twice"])
 def test_a_fault_under_a_lock_ends_the_process(toolkit: Path, tmp_path: Path, where: str) -> None:
     """Else whoever wants the lock next would wait for ever. The allocator has one as well."""
