@@ -149,6 +149,8 @@ aclsim::FixpipeCtl CtlOf(const FixpipeParamsArch3510<layout>& p, aclsim::DType s
   ctl.relu = p.reluEn ? 1 : 0;
   ctl.unitFlag = p.unitFlag;
   ctl.channelSplit = p.isChannelSplit;
+  ctl.dual = p.dualDstCtl;
+  ctl.sub = p.subBlockId ? 1 : 0;
   ctl.src = src;
   ctl.dst = dst;
   return ctl;
@@ -206,7 +208,7 @@ void DataCopy(const LocalTensor<T>& dst, const GlobalTensor<T>& src, const Nd2Nz
   aclsim::CubeNd2Nz(dst, src.GetPhyAddr(), detail::CtlOf(p));
   ACLSIM_KEEP_FRAME();
 }
-// An AIV's matrix of UB into TSCM; with DataCopyPad, what its parameters take of UB.
+// An AIV's matrix of UB into TSCM, on Ascend 950 into L1; with DataCopyPad, what its parameters take of UB.
 template <typename T>
 void DataCopy(const LocalTensor<T>& dst, const LocalTensor<T>& src, const Nd2NzParams& p) {
   ACLSIM_CUBE("DataCopy of ND to NZ", T);
@@ -558,9 +560,6 @@ void Fixpipe(const LocalTensor<T>& dst, const LocalTensor<U>& src,
 namespace detail {
 template <typename T, typename U, const FixpipeConfig& config>
 aclsim::FixpipeCtl CheckedCtl(const FixpipeParamsArch3510<config.format>& p) {
-  static_assert(!config.isToUB,
-                "matrix units: Fixpipe from L0C to UB is not simulated yet; docs/simulator.md says "
-                "what is");
   return CtlOf(p, aclsim::DTypeOf<U>::value, aclsim::DTypeOf<T>::value, sizeof(T));
 }
 }  // namespace detail
@@ -568,6 +567,7 @@ template <typename T, typename U, const FixpipeConfig& config = CFG_ROW_MAJOR>
 void Fixpipe(const GlobalTensor<T>& dst, const LocalTensor<U>& src,
              const FixpipeParamsArch3510<config.format>& p) {
   ACLSIM_CUBE("Fixpipe", T);
+  static_assert(!config.isToUB, "Fixpipe: a GlobalTensor lies in GM, and config says UB");
   aclsim::CubeFixpipe(dst.GetPhyAddr(), src, {}, detail::CheckedCtl<T, U, config>(p));
   ACLSIM_KEEP_FRAME();
 }
@@ -576,6 +576,7 @@ void Fixpipe(const GlobalTensor<T>& dst, const LocalTensor<U>& src,
              const LocalTensor<uint64_t>& cbufWorkspace,
              const FixpipeParamsArch3510<config.format>& p) {
   ACLSIM_CUBE("Fixpipe", T);
+  static_assert(!config.isToUB, "Fixpipe: a GlobalTensor lies in GM, and config says UB");
   aclsim::FixpipeCtl ctl = detail::CheckedCtl<T, U, config>(p);
   ctl.hasVector = true;
   aclsim::CubeFixpipe(dst.GetPhyAddr(), src, cbufWorkspace, ctl);
@@ -585,7 +586,8 @@ template <typename T, typename U, const FixpipeConfig& config = CFG_ROW_MAJOR>
 void Fixpipe(const LocalTensor<T>& dst, const LocalTensor<U>& src,
              const FixpipeParamsArch3510<config.format>& p) {
   ACLSIM_CUBE("Fixpipe", T);
-  aclsim::CubeFixpipeToL1(dst, src, {}, detail::CheckedCtl<T, U, config>(p));
+  constexpr auto kCopy = config.isToUB ? aclsim::CubeFixpipeToUb : aclsim::CubeFixpipeToL1;
+  kCopy(dst, src, {}, detail::CheckedCtl<T, U, config>(p));
   ACLSIM_KEEP_FRAME();
 }
 template <typename T, typename U, const FixpipeConfig& config = CFG_ROW_MAJOR>
@@ -593,9 +595,10 @@ void Fixpipe(const LocalTensor<T>& dst, const LocalTensor<U>& src,
              const LocalTensor<uint64_t>& cbufWorkspace,
              const FixpipeParamsArch3510<config.format>& p) {
   ACLSIM_CUBE("Fixpipe", T);
+  constexpr auto kCopy = config.isToUB ? aclsim::CubeFixpipeToUb : aclsim::CubeFixpipeToL1;
   aclsim::FixpipeCtl ctl = detail::CheckedCtl<T, U, config>(p);
   ctl.hasVector = true;
-  aclsim::CubeFixpipeToL1(dst, src, cbufWorkspace, ctl);
+  kCopy(dst, src, cbufWorkspace, ctl);
   ACLSIM_KEEP_FRAME();
 }
 #else

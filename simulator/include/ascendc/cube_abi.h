@@ -142,11 +142,15 @@ struct FixpipeCtl {
   uint64_t relu = 0;
   uint64_t unitFlag = 0;
   bool channelSplit = false;
+  // To UB: 0 the AIV with number `sub` of the AI core, 1 halves of rows to both, 2 halves of columns.
+  uint64_t dual = 0, sub = 0;
   DType src = DType::kFloat, dst = DType::kFloat;
 };
 ACLSIM_DEVICE_API void CubeFixpipe(void* dst, const Ub& src, const Ub& parameters,
                                    const FixpipeCtl& ctl);
 ACLSIM_DEVICE_API void CubeFixpipeToL1(const Ub& dst, const Ub& src, const Ub& parameters,
+                                       const FixpipeCtl& ctl);
+ACLSIM_DEVICE_API void CubeFixpipeToUb(const Ub& dst, const Ub& src, const Ub& parameters,
                                        const FixpipeCtl& ctl);
 ACLSIM_DEVICE_API void CubeSetQuantTensor(const Ub& tensor, bool unitFlag);
 ACLSIM_DEVICE_API void CubeSetQuantScalar(uint64_t word);

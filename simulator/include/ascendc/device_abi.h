@@ -293,7 +293,7 @@ ACLSIM_DEVICE_API void Barrier(int32_t pipe);
 ACLSIM_DEVICE_API void SyncAllCores(const void* gm, const Ub* ub, uint32_t cores);
 ACLSIM_DEVICE_API void SyncBothKinds();
 ACLSIM_DEVICE_API void CrossCoreSet(uint8_t mode, int32_t pipe, uint16_t flag);
-ACLSIM_DEVICE_API void CrossCoreWait(uint8_t mode, uint16_t flag);
+ACLSIM_DEVICE_API void CrossCoreWait(uint8_t mode, int32_t pipe, uint16_t flag);
 // addr of one line, or null for the whole cache.
 ACLSIM_DEVICE_API void CleanCache(const void* addr);
 enum class Atomic : uint8_t { kNone, kAdd, kMax, kMin };

@@ -65,7 +65,7 @@ inline void ffts_cross_core_sync(pipe_t pipe, uint64_t config) {
   ACLSIM_KEEP_FRAME();
 }
 inline void wait_flag_dev(int64_t flag) {
-  aclsim::CrossCoreWait(0, static_cast<uint16_t>(flag));
+  aclsim::CrossCoreWait(0, PIPE_S, static_cast<uint16_t>(flag));
   ACLSIM_KEEP_FRAME();
 }
 inline void set_ffts_base_addr(uint64_t /*address*/) {}

@@ -102,15 +102,17 @@ void SyncAll(const GlobalTensor<int32_t>& gmWorkspace, const LocalTensor<int32_t
 }
 template <uint8_t modeId, pipe_t pipe>
 void CrossCoreSetFlag(uint16_t flagId) {
-  static_assert(pipe != PIPE_S && pipe != PIPE_ALL,
-                "CrossCoreSetFlag is an instruction of one pipe that is not the scalar one: name "
-                "the pipe whose work the other cores wait for");
+  static_assert(
+      (pipe != PIPE_S || modeId == 4) && pipe != PIPE_ALL,
+      "CrossCoreSetFlag is an instruction of one pipe that is not the scalar one, but for "
+      "mode 4: name the pipe whose work the other cores wait for");
   aclsim::CrossCoreSet(modeId, pipe, flagId);
   ACLSIM_KEEP_FRAME();
 }
 template <uint8_t modeId = 0, pipe_t pipe = PIPE_S>
 void CrossCoreWaitFlag(uint16_t flagId) {
-  aclsim::CrossCoreWait(modeId, flagId);
+  static_assert(pipe != PIPE_ALL, "CrossCoreWaitFlag holds back one pipe: name it");
+  aclsim::CrossCoreWait(modeId, pipe, flagId);
   ACLSIM_KEEP_FRAME();
 }
 

@@ -13,6 +13,8 @@ namespace aclsim {
 namespace {
 
 constexpr uint64_t kBlockBytes = 32;
+// In place of a flag, of SyncAll.
+constexpr uint32_t kMeetingFlag = 0x80000000u;
 constexpr size_t kMostSources =
     1 << 20;  // beyond, no hints: the kernel is long enough without them
 
@@ -160,6 +162,13 @@ RaceObserver::RaceObserver(uint64_t imageBytes, CoreKind kind, SyncUse* syncUse,
 void RaceObserver::OnIssue(const Core& core, Record& record) {
   autoSync_ = core.autoSync;
   record.issued = Issued(core);
+  for (Handover* handover : record.handovers) {
+    if (handover != nullptr) {
+      const size_t other = handover->to % core.launch.PerGroup();
+      handover->known = other < group_.size() ? group_[other].clock : Clock{};
+      handover->stack = core.sites.Stack(record.site);
+    }
+  }
 }
 
 Clock RaceObserver::Issued(const Core& core) const {
@@ -302,6 +311,9 @@ void RaceObserver::OnSync(Core& core, const SyncEvent& event) {
       break;
     case SyncEvent::Kind::kAll:
     case SyncEvent::Kind::kCores:
+      if (event.kind == SyncEvent::Kind::kCores && event.flag == kMetAll && core.launch.Mixed()) {
+        Hear(core, groupFlags_->Wait(core.index % core.launch.PerGroup(), meets_));
+      }
       for (size_t p = 0; p < pipes_; ++p) {
         for (size_t q = 0; q < pipes_; ++q) {
           Raise(p, q, count_[q], event.site, {});
@@ -323,15 +335,19 @@ void RaceObserver::TellCores(const Core& core, const SyncEvent& event, const Kno
   groupFlags_->Set(number, event, group);
 }
 
-void RaceObserver::HearCores(const Core& core, const SyncEvent& event) {
-  const uint32_t number = core.index % core.launch.PerGroup();
-  const std::vector<Knowledge> told = groupFlags_->Wait(number, event);
+void RaceObserver::Hear(const Core& core, const std::vector<Knowledge>& told) {
   group_.resize(told.size());
   for (size_t other = 0; other < told.size(); ++other) {
-    if (other != number) {
+    if (other != core.index % core.launch.PerGroup()) {
       GroupFlags::Join(&group_[other], told[other]);
     }
   }
+}
+
+void RaceObserver::HearCores(const Core& core, const SyncEvent& event) {
+  const uint32_t number = core.index % core.launch.PerGroup();
+  const std::vector<Knowledge> told = groupFlags_->Wait(number, event);
+  Hear(core, told);
   Join(Index(event.to), told[number], event.site);
 }
 
@@ -722,12 +738,114 @@ void RaceObserver::Execute(Core& core, const Record& record) {
                 [&](const Access& access) { CheckGm(core, record, access); });
   const uint32_t now = ++count_[pipe];
   executed_[pipe].push_back({record.name, record.site});
+  for (Handover* handover : record.handovers) {
+    if (handover != nullptr) {
+      handover->count = now;
+    }
+  }
   if (record.vectorFunction != 0 && record.accessCount == 0) {  // it has ended, drained
     Raise(pipe, pipe, now, record.site, {});
   }
   forEachAccess(
       [&](const Touched& touched) { UpdateUb(touched, pipe, now); },
       [&](const Access& access) { gm_.Touch(access, TensorOf(core, access), pipe, now); });
+}
+
+// One finding for each pair of places.
+void RaceObserver::ReportHandover(Core& core, const Handover& handover, const BlockRun& run,
+                                  const char* kind, Place own, const std::string& detail) {
+  const uint64_t begin = run.first * kBlockBytes;
+  Access access;
+  access.space = core.image.SpaceOf(begin);
+  Finding finding;
+  finding.kind = kind;
+  finding.at = std::move(own);
+  finding.at.core = core.index;
+  Place other{PipeName(handover.pipe), handover.name,
+              Format("on %s writes", core.launch.NameOf(handover.from).c_str()),
+              FindKernelLine(handover.stack)};
+  other.core = handover.from;
+  finding.related.push_back(std::move(other));
+  DescribeBytes(core, access, begin, run.end * kBlockBytes, &finding);
+  finding.detail =
+      Format("%s writes bytes of %s of %s from %llu on by %s, and %s",
+             core.launch.NameOf(handover.from).c_str(), finding.buffer.c_str(),
+             core.launch.NameOf(core.index).c_str(), static_cast<unsigned long long>(finding.begin),
+             handover.name, detail.c_str());
+  finding.advice = Format(
+      "Hardware runs the cores side by side: the core finds old bytes, or loses its own. "
+      "CrossCoreSetFlag on PIPE_%s behind the write and CrossCoreWaitFlag before the use; and a "
+      "flag behind the use, which the writer waits for before it writes there again.",
+      FactsOf(handover.pipe).flag);
+  core.Find(std::move(finding));
+}
+
+// What this core has done to the bytes, the other one must have known of when it issued the write.
+void RaceObserver::CheckHandover(Core& core, const Handover& handover, const BlockRun& run) {
+  for (size_t q = 0; q < pipes_; ++q) {
+    const auto latest = static_cast<uint32_t>(touched_[q].Max(run.first, run.end));
+    if (latest <= handover.known[q] || executed_[q][latest].handed) {
+      continue;
+    }
+    const Executed& own = executed_[q][latest];
+    if (!reportedHandovers_.emplace(own.site, handover.stack).second) {
+      continue;
+    }
+    const bool wrote = static_cast<uint32_t>(wrote_[q].Max(run.first, run.end)) == latest;
+    const char* const does = wrote ? "writes" : "reads";
+    ReportHandover(core, handover, run, wrote ? "race-write-after-write" : "race-write-after-read",
+                   core.PlaceOf(own.name, static_cast<Pipe>(q), own.site, does),
+                   Format("%s on this core %s them, and no flag between the two cores orders the "
+                          "two",
+                          own.name, does));
+  }
+}
+
+void RaceObserver::OnMeets(Core& core, bool both) {
+  if (!core.launch.Mixed()) {
+    return;
+  }
+  // As flags that no kernel has.
+  meets_ = {};
+  meets_.flag = kMeetingFlag;
+  meets_.number = both ? 1 : 0;
+  std::vector<Knowledge> group = group_;
+  group.resize(core.launch.PerGroup());
+  const uint32_t number = core.index % core.launch.PerGroup();
+  group[number].clock = count_;
+  groupFlags_->Set(number, meets_, group);
+}
+
+// From here on the bytes are as if `by`, which has waited for them, had written them.
+void RaceObserver::OnHandover(Core& core, const Handover& handover, Pipe by, uint32_t site) {
+  EndCalm();
+  std::vector<BlockRun> runs;
+  for (const Handover::Run& run : handover.runs) {
+    const BlockRun blocks{FirstBlock(run.at), BlocksEnd(run.at + run.bytes)};
+    if (!runs.empty() && blocks.first >= runs.back().first && blocks.first <= runs.back().end) {
+      runs.back().end = std::max(runs.back().end, blocks.end);
+    } else {
+      runs.push_back(blocks);
+    }
+  }
+  for (const BlockRun& run : runs) {
+    CheckHandover(core, handover, run);
+  }
+  const size_t from = handover.from % core.launch.PerGroup();
+  const uint32_t told = from < group_.size() ? group_[from].clock[Index(handover.pipe)] : 0;
+  if (told < handover.count && reportedHandovers_.emplace(site, handover.stack).second) {
+    ReportHandover(
+        core, handover, runs.front(), "race-read-after-write",
+        core.PlaceOf(core.lastInstruction, Pipe::kScalar, site, "waits for another pipe"),
+        Format("the flag that this core has waited for says nothing of %s",
+               PipeName(handover.pipe)));
+  }
+  const size_t pipe = Index(by);
+  const uint32_t now = ++count_[pipe];
+  executed_[pipe].push_back({handover.name, site, true});
+  touched_[pipe].SetAll(runs, static_cast<int32_t>(now));
+  wrote_[pipe].SetAll(runs, static_cast<int32_t>(now));
+  Raise(pipe, pipe, now, 0, {});
 }
 
 void RaceObserver::OnEnd(Core&) {

@@ -6,6 +6,7 @@
 
 #include <deque>
 #include <map>
+#include <set>
 #include <unordered_map>
 #include <vector>
 
@@ -55,6 +56,8 @@ class RaceObserver : public Observer {
   void OnRecord(Core& core, const Record& record) override;
   void OnRegisters(Core& core, const RegisterAccess& access) override;
   void OnSync(Core& core, const SyncEvent& event) override;
+  void OnMeets(Core& core, bool both) override;
+  void OnHandover(Core& core, const Handover& handover, Pipe by, uint32_t site) override;
   void OnEnd(Core& core) override;
   // Instructions of `pipe` so far.
   uint32_t Count(Pipe pipe) const { return count_[Index(pipe)]; }
@@ -81,6 +84,7 @@ class RaceObserver : public Observer {
   struct Executed {
     const char* name;
     uint32_t site;
+    bool handed = false;  // no instruction: what another core has written is there
   };
   // This says how a pipe came to know of another's progress: by which wait or barrier, and whose knowledge that passed on.
   struct Source {
@@ -164,6 +168,10 @@ class RaceObserver : public Observer {
               bool earlierWrote, uint64_t begin, uint64_t end);
   void Raise(size_t pipe, size_t other, uint32_t clock, uint32_t site, Ref parent);
   void Join(size_t pipe, const Knowledge& from, uint32_t site);
+  void CheckHandover(Core& core, const Handover& handover, const BlockRun& run);
+  void ReportHandover(Core& core, const Handover& handover, const BlockRun& run, const char* kind,
+                      Place own, const std::string& detail);
+  void Hear(const Core& core, const std::vector<Knowledge>& told);
   void MarkUsed(size_t pipe, size_t other, uint32_t clock);
   void Race(Core& core, const Record& record, const Access& access, size_t other, uint32_t clock,
             bool earlierWrote, uint64_t begin, uint64_t end);
@@ -195,6 +203,7 @@ class RaceObserver : public Observer {
   std::array<std::deque<CoreSet>, kPipes> coreSets_;
   GroupFlags* groupFlags_;
   std::vector<Knowledge> group_;  // by core of the AI core: what flags have told this one
+  SyncEvent meets_;               // the meeting that it is on its way to; no flag: none
   std::array<std::array<std::vector<Source>, kPipes>, kPipes> sources_;  // [pipe][other], by upTo
   size_t sourceCount_ = 0;
   struct Reported {
@@ -203,6 +212,8 @@ class RaceObserver : public Observer {
     std::array<uint32_t, 2> last;  // the instructions that were last counted
   };
   std::map<std::array<uint64_t, 2>, Reported> reported_;  // by both sites
+  std::set<std::pair<uint32_t, std::vector<void*>>>
+      reportedHandovers_;                   // own site, other core's call
   std::vector<SyncUse::Site> sites_;        // by call site; never executed: no flag and no barrier
   std::vector<uint8_t> tellOf_;             // by call site, the pipes of whose progress it has told
   std::array<size_t, kPipes> unusedFor_{};  // by that pipe: those sites that are of no use yet

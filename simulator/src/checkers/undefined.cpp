@@ -7,6 +7,7 @@
 #include "checkers/rows.h"
 #include "engine/gm_shadow.h"
 #include "engine/inside_struct.h"
+#include "engine/meeting.h"
 
 namespace aclsim {
 
@@ -72,6 +73,21 @@ UndefinedObserver::UndefinedObserver(uint64_t imageBytes, JunkSums* junkSums)
 void UndefinedObserver::OnFreshUb(Core&, uint64_t begin, uint64_t end) {
   image_.Set(begin, end, kUndefined);
   SetOrigin(begin, end, 0);
+}
+
+void UndefinedObserver::OnHandover(Core&, const Handover& handover, Pipe, uint32_t site) {
+  const uint8_t* shadow = handover.shadow.empty() ? nullptr : handover.shadow.data();
+  for (const Handover::Run& run : handover.runs) {
+    const uint64_t end = run.at + run.bytes;
+    if (shadow == nullptr || AllZero(shadow, run.bytes)) {
+      image_.Set(run.at, end, kDefined);
+      SetWriter(run.at, end, site, handover.name);
+    } else {
+      std::memcpy(image_.Each(run.at, end) + run.at, shadow, run.bytes);
+      SetOrigin(run.at, end, NewOrigin({site, Cause::kHandover, handover.name, run.at}));
+    }
+    shadow += shadow != nullptr ? run.bytes : 0;
+  }
 }
 
 bool UndefinedObserver::AllDefined(const Access& access) const {
@@ -601,6 +617,20 @@ Finding UndefinedObserver::Describe(const Core& core, uint32_t id) const {
       finding.advice =
           "Hardware takes what the next buffer holds at that time. Keep the lanes out of the "
           "result by a mask, or make the buffer longer.";
+      break;
+    case Cause::kHandover:
+      finding.kind = "undefined-read";
+      finding.space = SpaceName(core.image.SpaceOf(origin.offset));
+      finding.buffer = core.BufferName(origin.offset, &start);
+      finding.begin = origin.offset - start;
+      finding.detail = Format(
+          "%s bytes from %llu of %s on come from another core's %s, which made them of bytes that "
+          "nothing has written",
+          finding.space, static_cast<unsigned long long>(finding.begin), finding.buffer.c_str(),
+          origin.name);
+      finding.advice =
+          "Hardware computes with what the last kernel left there: random numbers. Fill the "
+          "source on the other core first, or copy less of it.";
       break;
     case Cause::kReserved:
       finding.kind = "ub-scratch";

@@ -44,6 +44,7 @@ class UndefinedObserver : public Observer {
   UndefinedObserver(uint64_t imageBytes, JunkSums* junkSums);
   void OnRecord(Core& core, const Record& record) override;
   void OnRegisters(Core& core, const RegisterAccess& access) override;
+  void OnHandover(Core& core, const Handover& handover, Pipe by, uint32_t site) override;
   void OnFreshUb(Core& core, uint64_t begin, uint64_t end) override;
   void OnEnd(Core& core) override;
 
@@ -57,7 +58,8 @@ class UndefinedObserver : public Observer {
     kScratch,
     kReserved,
     kRegister,
-    kBehind
+    kBehind,
+    kHandover
   };
   struct Origin {
     uint32_t site = 0;

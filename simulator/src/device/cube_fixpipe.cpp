@@ -8,6 +8,7 @@
 
 #include "ascendc/narrow_floats.h"
 #include "device/cube.h"
+#include "device/link.h"
 
 namespace aclsim {
 
@@ -455,6 +456,10 @@ std::optional<Plan> PlanOf(Core& core, const Ub& src, const Ub& parameters, cons
   return plan;
 }
 
+Ub BehindOf(const Ub& operand, uint64_t bytes) {
+  return {operand.addr + bytes, operand.buf, operand.dtype, operand.generation};
+}
+
 void FillRecord(Record* record, const Core& core, const Plan& plan, const Ub& src,
                 const Ub& vector) {
   const FixpipeCtl& ctl = plan.layout.ctl;
@@ -617,6 +622,172 @@ void CubeFixpipeToL1(const Ub& dst, const Ub& from, const Ub& parameters,
       });
   if (ctl.unitFlag != 0) {
     PassUnitFlag(core, false, plan.src, TileBytes(ctl));
+  }
+}
+ACLSIM_SKIPS_FAULTS()
+
+namespace {
+
+// Where results go by the dual mode: halves of rows or of columns to the first AIV and to the second.
+enum Dual : uint64_t { kSingle, kRows, kColumnHalves };
+
+void CheckTargets(const Core& core, const FixpipeCtl& ctl) {
+  const uint32_t vectors = core.launch.Mixed() ? core.launch.group.vectors : 0;
+  if (vectors == 0) {
+    ThrowFault("instruction-absent", Format("%s of a kernel without AIVs", core.instruction),
+               "Nobody reads that memory. Fixpipe to UB is of MIX kernels: "
+               "KERNEL_TYPE_MIX_AIC_1_2, or __mix__(1, 2).");
+  }
+  constexpr const char* kModes =
+      "0 writes all to the AIV of subBlockId, 1 halves of the rows to both, 2 halves of the "
+      "columns.";
+  CheckRange("dualDstCtl", ctl.dual, kSingle, kColumnHalves, kModes);
+  if (vectors == 1 && (ctl.dual != kSingle || ctl.sub != 0)) {
+    ThrowFault("value-range",
+               Format("%s of %s, and each AI core of the launch has one AIV", core.instruction,
+                      ctl.dual != kSingle ? "both halves" : "subBlockId 1"),
+               "Hardware writes to a memory that nobody reads. Launch two AIVs for each AIC: "
+               "KERNEL_TYPE_MIX_AIC_1_2, or __mix__(1, 2).");
+  }
+  if (ctl.dual == kSingle) {
+    return;
+  }
+  if (ctl.toDn || ctl.relu != 0 || IsScaled(ctl.quant)) {
+    ThrowFault("value-range",
+               Format("dualDstCtl %llu of %s with %s", static_cast<unsigned long long>(ctl.dual),
+                      core.instruction,
+                      ctl.toDn        ? "columns (DN)"
+                      : ctl.relu != 0 ? "relu"
+                                      : NameOf(ctl.quant)),
+               "Hardware has the dual mode to NZ and ND, without what else Fixpipe does on the "
+               "way. Write to each AIV on its own, by subBlockId.");
+  }
+  const uint64_t whole = ctl.dual == kRows ? 2 : 32, size = ctl.dual == kRows ? ctl.m : ctl.n;
+  if (size % whole != 0) {
+    ThrowFault(
+        "value-range",
+        Format("%s of %s with dualDstCtl %llu is %llu, legal are multiples of %llu",
+               ctl.dual == kRows ? "mSize" : "nSize", core.instruction,
+               static_cast<unsigned long long>(ctl.dual), static_cast<unsigned long long>(size),
+               static_cast<unsigned long long>(whole)),
+        "Hardware gives each AIV one half of whole rows, or of whole fractals.");
+  }
+}
+
+void CheckUbLines(const Core& core, const FixpipeCtl& ctl) {
+  if (ctl.channelSplit) {
+    ThrowFault("value-range", Format("isChannelSplit of %s", core.instruction),
+               "Hardware splits channels on the way to GM only.");
+  }
+  const uint64_t line = (ctl.toNd ? ctl.n : ctl.m) * WidthOf(ctl.dst);
+  if ((ctl.toNd || ctl.toDn) && line % kCubeBlock != 0) {
+    ThrowFault(
+        "value-range",
+        Format("a %s of %s has %llu bytes, legal are multiples of 32", ctl.toNd ? "row" : "column",
+               core.instruction, static_cast<unsigned long long>(line)),
+        "Hardware writes blocks of 32 bytes to UB. Round nSize up, to DN mSize.");
+  }
+}
+
+// What goes to one AIV.
+struct UbPart {
+  Plan plan;
+  std::shared_ptr<Handover> handover;
+
+  void Fill(const uint8_t* image, bool shadow, std::vector<uint8_t>* to) const {
+    to->resize(handover->data.size());
+    const std::vector<uint8_t> taken = plan.ParametersIn(image);
+    uint8_t* at = to->data();
+    plan.layout.ForEachRun(
+        [&](uint64_t nd, uint64_t row, uint64_t column, uint64_t count, uint64_t) {
+          if (shadow) {
+            plan.Shade(image, taken, nd, row, column, count, at);
+          } else {
+            plan.Results(image, taken, nd, row, column, count, at);
+          }
+          at += count * plan.layout.width;
+        });
+  }
+};
+
+std::vector<UbPart> PartsOf(Core& core, const Ub& dst, const Ub& src, const Plan& first,
+                            const FixpipeCtl& given) {
+  const uint64_t to = core.UbOffset(dst.addr);
+  std::vector<UbPart> parts;
+  for (uint32_t i = 0; i < (given.dual == kSingle ? 1u : 2u); ++i) {
+    Plan plan = first;
+    if (i == 1) {
+      const FixpipeCtl& half = first.layout.ctl;
+      const uint64_t behind = first.layout.SourceOf(0, given.dual == kRows ? half.m : 0,
+                                                    given.dual == kRows ? 0 : half.n);
+      plan.src += behind;
+      core.CheckUb(src, Signed(behind), Signed(behind + plan.layout.SourceBytes()), "src");
+    }
+    const uint32_t sub = given.dual == kSingle ? static_cast<uint32_t>(given.sub) : i;
+    UbPart part{plan, NewHandover(core, CoreBeside(core, CoreKind::kVector, sub), Pipe::kFix)};
+    plan.layout.ForEachRun([&](uint64_t, uint64_t, uint64_t, uint64_t count, uint64_t at) {
+      part.handover->Add(to + at, count * plan.layout.width);
+    });
+    parts.push_back(std::move(part));
+  }
+  return parts;
+}
+
+}  // namespace
+
+void CubeFixpipeToUb(const Ub& dst, const Ub& from, const Ub& parameters,
+                     const FixpipeCtl& given) try {
+  Core& core = Core::Current();
+  core.instruction = "Fixpipe (L0C to UB)";
+  CheckIsCube(core);
+  const Ub src = AccumulatorOf(core, from);
+  CheckWay(core, Space::kL0c, Space::kUb);
+  CheckOperandIn(core, dst, {Space::kUb}, kCubeBlock, "dst");
+  CheckTargets(core, given);
+  FixpipeCtl one = given;  // what each AIV gets
+  one.m /= given.dual == kRows ? 2 : 1;
+  one.n /= given.dual == kColumnHalves ? 2 : 1;
+  CheckUbLines(core, one);
+  Ub vector;
+  const std::optional<Plan> found = PlanOf(core, src, parameters, one, &vector);
+  if (!found) {
+    return;
+  }
+  core.CheckUb(dst, 0, Signed(found->layout.TargetBytes()), "dst");
+  const std::vector<UbPart> parts = PartsOf(core, dst, src, *found, given);
+  const FixpipeCtl& ctl = found->layout.ctl;
+  core.progress.Moved(parts.size() * ctl.ndNum * ctl.m * ctl.n * found->layout.width);
+  if (ctl.unitFlag != 0) {
+    AwaitUnitFlag(core, false, found->src, TileBytes(given));
+  }
+  core.Issue(
+      Pipe::kFix,
+      [&](Record& record) {
+        record.flow = Flow::kStore;
+        FillRecord(&record, core, *found, src, vector);
+        // The two halves of the dual mode go at the same time, each by its own way: the record counts one.
+        record.dtype = ctl.dst;
+        for (size_t i = 0; i < parts.size(); ++i) {
+          record.handovers[i] = parts[i].handover.get();
+          if (i > 0) {
+            parts[i].plan.layout.AddSource(&record, core,
+                                           BehindOf(src, parts[i].plan.src - found->src));
+          }
+        }
+        record.move = [parts](uint8_t* image) {
+          for (const UbPart& part : parts) {
+            part.Fill(image, true, &part.handover->shadow);
+          }
+        };
+      },
+      [&core, parts] {
+        for (const UbPart& part : parts) {
+          part.Fill(core.ub, false, &part.handover->data);
+          core.meeting->HandOver(core, part.handover);
+        }
+      });
+  if (ctl.unitFlag != 0) {
+    PassUnitFlag(core, false, found->src, TileBytes(given));
   }
 }
 ACLSIM_SKIPS_FAULTS()

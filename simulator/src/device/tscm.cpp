@@ -5,6 +5,7 @@
 
 #include "ascendc/matmul_abi.h"
 #include "device/cube.h"
+#include "device/link.h"
 #include "device/matmul_flags.h"
 #include "engine/pipe.h"
 
@@ -98,6 +99,10 @@ void CopyGmToTscm(Core& core, const Ub& dst, const void* src, const CopyCtl& ctl
 }
 
 void CopyUbToTscm(Core& core, const Ub& dst, const Ub& src, const CopyCtl& ctl) {
+  if (IsLinked(core, dst)) {
+    CopyUbToCube(core, dst, src, ctl);
+    return;
+  }
   core.instruction = "DataCopy (UB to TSCM)";
   TscmCopy copy = Described(core, dst, nullptr);
   CheckInBuffer(core, copy, dst, SpanOf(ctl.blockCount, ctl.blockLen, ctl.dstGap));
@@ -127,6 +132,10 @@ void TscmNd2NzFromUb(const Ub& dst, const Ub& src, const CopyCtl& out, bool isPa
     ThrowFault("instruction-absent", "dst of a copy with ND to NZ from UB does not lie in TSCM",
                "The device compiler refuses it. An AIV of a MIX kernel copies so into a tensor of "
                "a TSCM queue.");
+  }
+  if (!isPadded && IsLinked(core, dst)) {
+    CopyNd2NzToCube(core, dst, src, ctl);
+    return;
   }
   TscmCopy copy = Described(core, dst, nullptr);
   if (ctl.ndNum != 1) {

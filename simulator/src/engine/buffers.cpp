@@ -104,13 +104,28 @@ bool IsOfOtherCores(const Core& core, uint8_t pos) {
          PositionOf(pos).SpaceOn(CoreKind::kCube) != Space::kUb;
 }
 
-// A queue whose buffers have no byte. Code of both halves of a kernel may make one; whatever uses it is a fault.
+// Ascend 950 has a way from UB into L1 of the AIC.
+bool IsLinkedL1(const Core& core, uint8_t pos) {
+  return core.launch.Mixed() && core.soc.matrix.HasWay(Space::kUb, Space::kL1) &&
+         IsOfOtherCores(core, pos) && PositionOf(pos).SpaceOn(CoreKind::kCube) == Space::kL1;
+}
+
+// A queue whose buffers have no byte here. Code of both halves of a kernel may make one; whatever uses it is a fault, but for copies
+// into L1 of the AIC: the addresses there are those that the AIC's half gets, which makes the same queues.
 uint32_t AddAbsent(Core& core, QueInfo que, uint32_t num) {
   const auto handle = static_cast<uint32_t>(core.ques.size());
-  que.bytes = 0;
+  que.inCube = que.linked = IsLinkedL1(core, que.pos);
+  uint64_t at = 0;
+  if (que.linked) {
+    uint64_t& used = core.pipes[que.pipe].usedOfCube;
+    at = used;
+    used += uint64_t{que.bytes} * num;
+  } else {
+    que.bytes = 0;
+  }
   for (uint32_t i = 0; i < num; ++i) {
     BufferInfo info;
-    info.offset = static_cast<uint32_t>(core.image.Bytes());
+    info.offset = static_cast<uint32_t>(core.image.Bytes() + at + uint64_t{i} * que.bytes);
     info.que = handle;
     que.buffers.push_back(static_cast<uint32_t>(core.buffers.size()));
     core.buffers.push_back(info);
@@ -433,12 +448,39 @@ Buffer TBufGet(uint32_t handle, uint64_t offset, uint64_t bytes) try {
 }
 ACLSIM_SKIPS_FAULTS({})
 
+// A tensor of an AIV at an address of its AIC's memories. Code of both halves may make one.
+static Buffer AtOfCube(Core& core, uint8_t pos, uint64_t offset, uint64_t bytes) {
+  const auto [place, isNew] = core.ofCube.try_emplace({pos, offset, bytes}, 0);
+  if (isNew) {
+    QueInfo que;
+    que.pos = que.dst = pos;
+    que.tbuf = true;
+    que.inCube = PositionOf(pos).SpaceOn(CoreKind::kCube) == Space::kL1;
+    que.linked = IsLinkedL1(core, pos);
+    que.bytes = static_cast<uint32_t>(bytes);
+    BufferInfo info;
+    info.offset = static_cast<uint32_t>(core.image.Bytes() + (que.inCube ? offset : 0));
+    info.state = BufferState::kAllocated;
+    info.que = static_cast<uint32_t>(core.ques.size());
+    place->second = static_cast<uint32_t>(core.buffers.size());
+    que.buffers.push_back(place->second);
+    core.buffers.push_back(info);
+    core.ques.push_back(std::move(que));
+  }
+  Buffer buffer = ToBuffer(core, place->second);
+  buffer.bytes = static_cast<uint32_t>(bytes);
+  return buffer;
+}
+
 Buffer UbAt(uint64_t offset, uint64_t bytes) {
   return LocalAt(static_cast<uint8_t>(AscendC::TPosition::VECCALC), offset, bytes);
 }
 
 Buffer LocalAt(uint8_t pos, uint64_t offset, uint64_t bytes) try {
   Core& core = Core::Current();
+  if (core.launch.Mixed() && IsOfOtherCores(core, pos)) {
+    return AtOfCube(core, pos, offset, bytes);
+  }
   const Space space = PositionOf(pos).SpaceOn(core.kind);
   const uint64_t start = core.image.Begin(space);
   if (offset + bytes > core.image.End(space) - start) {

@@ -8,6 +8,7 @@
 #include "engine/flag_numbers.h"
 #include "engine/globals.h"
 #include "engine/gm_shadow.h"
+#include "engine/meeting.h"
 #include "engine/options.h"
 #include "engine/positions.h"
 #include "engine/scheduler.h"
@@ -493,6 +494,33 @@ void Core::Meet(CoreMeeting how, uint32_t number) {
 void Core::SyncWords(uint64_t begin, uint64_t end) {
   for (Observer* observer : observers_) {
     observer->OnSyncWords(*this, begin, end, sites.Capture());
+  }
+}
+
+void Core::Meets(bool both) {
+  for (Observer* observer : observers_) {
+    observer->OnMeets(*this, both);
+  }
+}
+
+void Core::Receive(Pipe by) {
+  if (!launch.Mixed()) {
+    return;
+  }
+  const std::vector<std::shared_ptr<const Handover>> all = meeting->Receive(*this);
+  if (all.empty()) {
+    return;
+  }
+  strips.Run();
+  for (const std::shared_ptr<const Handover>& handover : all) {
+    const uint8_t* from = handover->data.data();
+    for (const Handover::Run& run : handover->runs) {
+      std::memcpy(ub + run.at, from, run.bytes);
+      from += run.bytes;
+    }
+    for (Observer* observer : observers_) {
+      observer->OnHandover(*this, *handover, by, lastSite);
+    }
   }
 }
 

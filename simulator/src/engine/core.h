@@ -54,7 +54,8 @@ struct QueInfo {
   uint8_t dst = 0;    // and of DeQue's
   int32_t depth = 0;
   bool tbuf = false;
-  bool inCube = false;  // an AIV's, in L1 of its AIC: see engine/tscm.h
+  bool inCube = false;  // an AIV's, in L1 of its AIC: see device/tscm.h
+  bool linked = false;  // likewise, where the AIV itself writes: see device/link.h
   uint32_t bytes = 0;
   std::vector<uint32_t> buffers;
   std::vector<uint32_t> queued;  // FIFO of enqueued buffers
@@ -75,6 +76,7 @@ struct PipeInfo {
   bool copied = false;     // from another one: queues outlive it
   bool destroyed = false;
   std::array<uint64_t, kSpaces> used{};  // bytes handed out
+  uint64_t usedOfCube = 0;               // of an AIV, in L1 of its AIC, from its start on
   size_t buffers = 0;
   std::array<std::array<bool, 8>, 40> allocated{};          // AllocEventID
   std::array<std::array<uint32_t, 8>, 40> allocatedSite{};  // of the last one
@@ -207,8 +209,9 @@ class Core {
   std::array<std::array<int8_t, 8>, 40> flags{};       // SetFlag minus WaitFlag, in program order
   std::array<std::array<uint32_t, 8>, 40> flagSite{};  // of the last of either
   std::array<std::array<uint32_t, 8>, 40> firstSet{};  // the first SetFlag of each
-  std::array<int32_t, 16> crossCore{};       // CrossCoreSetFlag minus CrossCoreWaitFlag, by flag
-  std::array<uint32_t, 16> crossCoreSite{};  // of the last set
+  std::array<int32_t, 16> crossCore{};  // CrossCoreSetFlag minus CrossCoreWaitFlag, by flag
+  // Of the last set; behind those of modes 0 to 2, those of mode 4 with the first AIV and with the second one.
+  std::array<uint32_t, 48> crossCoreSite{};
   AtomicState atomic;
   uint32_t atomicSite = 0;    // of the call that switched it on
   uint32_t maskModeSite = 0;  // of SetMaskCount
@@ -310,8 +313,11 @@ class Core {
     instruction = issuing;
   }
   void Sync(const SyncEvent& event);
+  // What other cores have written into this one's memories is there now; `by`: the pipe that has waited for it.
+  void Receive(Pipe by);
   SyncEvent MakeSync(SyncEvent::Kind kind, Pipe from, Pipe to, uint32_t flag, uint32_t number = 0);
-  // All pipes are empty.
+  // All pipes are empty. Meets: before the core waits for the others.
+  void Meets(bool both);
   void Meet(CoreMeeting how, uint32_t number);
   void SyncWords(uint64_t begin, uint64_t end);
   // UB bytes whose content is undefined from here on: AllocTensor, InitBuffer.
@@ -397,6 +403,8 @@ class Core {
   uint64_t TakeBeyond(uint64_t bytes);
   // Tensors at addresses that UB does not have lie here instead: by address and length.
   std::map<std::pair<uint64_t, uint64_t>, uint32_t> elsewhere;
+  // An AIV's tensors at addresses of its AIC's memories, by position, address and length.
+  std::map<std::tuple<uint8_t, uint64_t, uint64_t>, uint32_t> ofCube;
 
   Meeting* const meeting;  // with the other cores of the launch
   ThreadProgress& progress;

@@ -62,6 +62,8 @@ Meeting::Meeting(const KernelLaunch& launch, uint32_t cores)
       setStacks_(launch.Mixed() ? cores : 0),
       known_(launch.Mixed() ? cores : 0, Knowledge(launch.PerGroup())),
       knownAtSet_(launch.Mixed() ? cores : 0),
+      handed_(cores),
+      onTheWay_(cores),
       polls_(cores),
       met_(cores),
       rounds_(launch.CoresOf(CoreKind::kVector)),
@@ -207,11 +209,14 @@ uint32_t Meeting::SyncAll(Core& core, const void* memory, uint32_t participants,
   }
   const uint32_t mine = ++gathering.arrivals[core.index];
   if (gathering.rounds.size() < mine) {
-    gathering.rounds.push_back({core.index, participants, core.sites.Stack(core.lastSite), {}, {}});
+    gathering.rounds.push_back(
+        {core.index, participants, core.sites.Stack(core.lastSite), {}, {}, {}});
   }
   if (launch_.Mixed()) {
     gathering.rounds[mine - 1].waits.resize(stands_.size());
     gathering.rounds[mine - 1].waits[core.index] = waits_[core.index];
+    gathering.rounds[mine - 1].handed.resize(stands_.size());
+    gathering.rounds[mine - 1].handed[core.index] = handed_[core.index];
   }
   if (StoresSoFar() > 0) {
     std::vector<uint32_t>& stores = gathering.rounds[mine - 1].stores;
@@ -252,10 +257,12 @@ uint32_t Meeting::SyncAll(Core& core, const void* memory, uint32_t participants,
   if (launch_.Mixed()) {
     const uint32_t first = launch_.GroupOf(core.index) * launch_.PerGroup();
     for (uint32_t i = 0; i < launch_.PerGroup(); ++i) {
-      for (size_t flag = 0; flag < kFlags; ++flag) {
-        uint32_t& known = known_[core.index][i][flag];
-        known = std::max(known, gathering.rounds[mine - 1].waits[first + i][flag]);
+      Known& known = known_[core.index][i];
+      for (size_t flag = 0; flag < kCounters; ++flag) {
+        known.waits[flag] =
+            std::max(known.waits[flag], gathering.rounds[mine - 1].waits[first + i][flag]);
       }
+      known.handed = std::max(known.handed, gathering.rounds[mine - 1].handed[first + i]);
     }
   }
   if (died_ && gathering.published < mine) {
@@ -266,9 +273,14 @@ uint32_t Meeting::SyncAll(Core& core, const void* memory, uint32_t participants,
   return gathering.number;
 }
 
-uint32_t Meeting::SendersOf(const Core& core, uint8_t mode) {
+uint32_t Meeting::SendersOf(const Core& core, uint8_t mode, uint16_t flag) {
   const uint32_t group = core.launch.GroupOf(core.index);
   const bool cube = core.kind == CoreKind::kCube;
+  if (mode == kOneVector) {
+    const bool second = cube ? flag >= kFlags : core.launch.SubOf(core.index) == 1;
+    const auto first = cube ? FlagSenders::kCubeToFirst : FlagSenders::kFirstToCube;
+    return FlagSenders::InGroup(group, static_cast<FlagSenders::Who>(first + second));
+  }
   return mode == 0 ? FlagSenders::AllOf(core.kind)
          : mode == 1
              ? FlagSenders::InGroup(group, FlagSenders::kPeers)
@@ -276,14 +288,35 @@ uint32_t Meeting::SendersOf(const Core& core, uint8_t mode) {
 }
 
 uint8_t Meeting::ModeOf(uint32_t senders) {
-  return senders < 2 ? 0 : (senders - 2) % 3 == FlagSenders::kPeers ? 1 : 2;
+  if (senders < 2) {
+    return 0;
+  }
+  switch (FlagSenders::WhoOf(senders)) {
+    case FlagSenders::kPeers:
+      return 1;
+    case FlagSenders::kCubeToFirst:
+    case FlagSenders::kFirstToCube:
+      return kChannel;
+    case FlagSenders::kCubeToSecond:
+    case FlagSenders::kSecondToCube:
+      return kChannel + 1;
+    default:
+      return 2;
+  }
 }
 
 template <typename Do>
 void Meeting::ForEachSender(uint32_t senders, Do&& act) const {
-  const uint32_t who = senders < 2 ? senders : (senders - 2) % 3;
-  const bool cubes = senders < 2 ? who == 1 : who == FlagSenders::kCube;
-  const uint32_t first = senders < 2 ? 0 : (senders - 2) / 3 * launch_.PerGroup();
+  if (senders >= 2 && ModeOf(senders) >= kChannel) {
+    const FlagSenders::Who who = FlagSenders::WhoOf(senders);
+    const bool cube = who == FlagSenders::kCubeToFirst || who == FlagSenders::kCubeToSecond;
+    const uint32_t first = FlagSenders::GroupOf(senders) * launch_.PerGroup();
+    const auto sub = static_cast<uint32_t>(ModeOf(senders) - kChannel);
+    act(cube ? first : first + launch_.group.cubes + sub);
+    return;
+  }
+  const bool cubes = senders < 2 ? senders == 1 : FlagSenders::WhoOf(senders) == FlagSenders::kCube;
+  const uint32_t first = senders < 2 ? 0 : FlagSenders::GroupOf(senders) * launch_.PerGroup();
   const uint32_t end = senders < 2 ? launch_.Cores() : first + launch_.PerGroup();
   for (uint32_t core = first; core < end; ++core) {
     if (!launch_.Mixed() || (launch_.KindOf(core) == CoreKind::kCube) == cubes) {
@@ -299,12 +332,22 @@ std::vector<uint32_t> Meeting::Senders(uint32_t senders) const {
 }
 
 std::vector<uint32_t> Meeting::Receivers(uint32_t senders) const {
-  if (ModeOf(senders) != 2) {
+  const auto to = [&](FlagSenders::Who who) {
+    return Senders(FlagSenders::InGroup(FlagSenders::GroupOf(senders), who));
+  };
+  if (ModeOf(senders) < 2) {
     return Senders(senders);
   }
-  const auto other =
-      (senders - 2) % 3 == FlagSenders::kCube ? FlagSenders::kVectors : FlagSenders::kCube;
-  return Senders(FlagSenders::InGroup((senders - 2) / 3, other));
+  switch (FlagSenders::WhoOf(senders)) {
+    case FlagSenders::kCube:
+      return to(FlagSenders::kVectors);
+    case FlagSenders::kCubeToFirst:
+      return to(FlagSenders::kFirstToCube);
+    case FlagSenders::kCubeToSecond:
+      return to(FlagSenders::kSecondToCube);
+    default:
+      return to(FlagSenders::kCube);
+  }
 }
 
 std::vector<uint32_t> Meeting::SendersFor(uint32_t core) const {
@@ -322,6 +365,18 @@ std::vector<uint32_t> Meeting::SendersFor(uint32_t core) const {
   return senders;
 }
 
+// Those whose sets a wait of this mode may take.
+std::vector<uint32_t> Meeting::SendersFor(uint32_t core, uint8_t mode, uint16_t flag) const {
+  if (mode != kOneVector) {
+    return SendersFor(core);
+  }
+  const bool cube = launch_.KindOf(core) == CoreKind::kCube;
+  const uint32_t second = cube ? flag / kFlags : launch_.SubOf(core);
+  const auto first = cube ? FlagSenders::kFirstToCube : FlagSenders::kCubeToFirst;
+  return {FlagSenders::InGroup(launch_.GroupOf(core),
+                               static_cast<FlagSenders::Who>(first + second % 2))};
+}
+
 uint64_t Meeting::Raised(uint32_t senders, size_t flag) const {
   uint64_t least = UINT32_MAX;
   const uint8_t mode = ModeOf(senders);
@@ -332,9 +387,11 @@ uint64_t Meeting::Raised(uint32_t senders, size_t flag) const {
 
 // A counter overflows where nothing that the core has waited for says that the waits for its earlier sets are over.
 void Meeting::CheckCounter(Core& core, uint32_t senders, size_t flag) {
-  const uint32_t sets = sets_[core.index][ModeOf(senders)][flag];
-  if (ModeOf(senders) == 0) {
-    if (sets - waits_[core.index][flag] >= kMostSets) {
+  const uint8_t mode = ModeOf(senders);
+  const size_t counter = CounterOf(mode, flag);
+  const uint32_t sets = sets_[core.index][mode][flag];
+  if (mode == 0) {
+    if (sets - waits_[core.index][counter] >= kMostSets) {
       PassFault(
           "cross-core-flag",
           Format("CrossCoreSetFlag of flag %zu, set %u times without a wait", flag, kMostSets),
@@ -345,14 +402,14 @@ void Meeting::CheckCounter(Core& core, uint32_t senders, size_t flag) {
   }
   const uint32_t first = launch_.GroupOf(core.index) * launch_.PerGroup();
   for (const uint32_t other : Receivers(senders)) {
-    const uint32_t waits =
-        other == core.index ? waits_[other][flag] : known_[core.index][other - first][flag];
+    const uint32_t waits = other == core.index ? waits_[other][counter]
+                                               : known_[core.index][other - first].waits[counter];
     if (sets == waits + kMostSets) {  // once
       PassFault("cross-core-flag",
-                Format("%s sets flag %zu (mode %u) for the %uth time, and nothing that it has "
+                Format("%s sets flag %u (mode %u) for the %uth time, and nothing that it has "
                        "waited for says that %s has waited for more than %u of them",
-                       launch_.NameOf(core.index).c_str(), flag, ModeOf(senders), sets + 1,
-                       launch_.NameOf(other).c_str(), waits),
+                       launch_.NameOf(core.index).c_str(), IdOf(senders, flag), NameOfMode(mode),
+                       sets + 1, launch_.NameOf(other).c_str(), waits),
                 "Hardware's counter holds 15 and overflows where the other core is slow: an "
                 "exception, or a hang. Let the other core answer by a flag of its own at least "
                 "every 15 sets.",
@@ -361,17 +418,19 @@ void Meeting::CheckCounter(Core& core, uint32_t senders, size_t flag) {
   }
 }
 
-void Meeting::SetFlag(Core& core, uint8_t mode, uint16_t flag) {
+void Meeting::SetFlag(Core& core, uint8_t given, uint16_t flag) {
   const InMeeting here(core);
   const size_t slot = flag % kFlags;
-  const uint32_t senders = SendersOf(core, mode);
+  const uint32_t senders = SendersOf(core, given, flag);
+  const size_t mode = ModeOf(senders);
   std::unique_lock lock(mutex_);
   CheckCounter(core, senders, slot);
   ++sets_[core.index][mode][slot];
   if (launch_.Mixed()) {
-    setStacks_[core.index][slot] = core.sites.Stack(core.crossCoreSite[slot]);
+    const size_t counter = CounterOf(mode, slot);
+    setStacks_[core.index][counter] = core.sites.Stack(core.crossCoreSite[counter]);
     Knowledge knows = known_[core.index];
-    knows[core.index % launch_.PerGroup()] = waits_[core.index];
+    knows[core.index % launch_.PerGroup()] = {waits_[core.index], handed_[core.index]};
     knownAtSet_[core.index][mode][slot].push_back(std::move(knows));
   }
   Tell(core);
@@ -400,17 +459,41 @@ void Meeting::Learn(const Core& core, uint32_t senders, size_t flag, uint32_t nu
       continue;
     }
     for (size_t i = 0; i < told[number].size(); ++i) {
-      for (size_t each = 0; each < kFlags; ++each) {
-        uint32_t& known = known_[core.index][i][each];
-        known = std::max(known, told[number][i][each]);
+      Known& known = known_[core.index][i];
+      for (size_t each = 0; each < kCounters; ++each) {
+        known.waits[each] = std::max(known.waits[each], told[number][i].waits[each]);
       }
+      known.handed = std::max(known.handed, told[number][i].handed);
     }
   }
 }
 
-Meeting::Vain Meeting::FlagInVain(const Core& core, uint16_t flag) const {
+void Meeting::HandOver(Core& core, std::shared_ptr<Handover> handover) {
+  const InMeeting here(core);
+  const std::lock_guard lock(mutex_);
+  handover->number = ++handed_[core.index];
+  onTheWay_[handover->to].push_back(std::move(handover));
+}
+
+std::vector<std::shared_ptr<const Handover>> Meeting::Receive(const Core& core) {
+  if (!launch_.Mixed()) {
+    return {};
+  }
+  const std::lock_guard lock(mutex_);
+  std::vector<std::shared_ptr<const Handover>>& all = onTheWay_[core.index];
+  const auto isKnown = [&](const std::shared_ptr<const Handover>& one) {
+    return one->number <= known_[core.index][one->from % launch_.PerGroup()].handed;
+  };
+  const auto first = std::stable_partition(all.begin(), all.end(), std::not_fn(isKnown));
+  std::vector<std::shared_ptr<const Handover>> known(first, all.end());
+  all.erase(first, all.end());
+  std::ranges::sort(known, {}, [](const auto& one) { return std::pair(one->from, one->number); });
+  return known;
+}
+
+Meeting::Vain Meeting::FlagInVain(const Core& core, const std::vector<uint32_t>& all,
+                                  uint16_t flag) const {
   const size_t slot = flag % kFlags;
-  const std::vector<uint32_t> all = SendersFor(core.index);
   std::string text = Format("CrossCoreWaitFlag of flag %u", flag);
   std::vector<uint32_t> absent;
   // Those who have set it at all are more likely to be meant.
@@ -433,15 +516,23 @@ Meeting::Vain Meeting::FlagInVain(const Core& core, uint16_t flag) const {
   }
   text += launch_.Mixed() ? " on " + launch_.NameOf(core.index) : std::string();
   if (chosen == UINT32_MAX) {
-    const uint32_t others = all[1];
+    const uint32_t others = all.back() == all[0] ? all[0] : all[1];
+    const bool channel = ModeOf(others) >= kChannel;
     absent = Senders(others);
     const bool left = std::ranges::all_of(absent, [&](uint32_t other) { return left_[other]; });
-    return {text + Format(", which neither %s (mode 2%s) nor another core for it (mode 0%s) sets",
-                          launch_.NamesOf(absent).c_str(), left ? "; it has left the kernel" : "",
-                          all.size() > 2 ? ", mode 1" : ""),
+    const std::string names = launch_.NamesOf(absent);
+    const char* const gone = left ? "; it has left the kernel" : "";
+    return {text + (channel ? Format(", which %s does not set (mode 4%s)", names.c_str(), gone)
+                            : Format(", which neither %s (mode 2%s) nor another core for it (mode "
+                                     "0%s) sets",
+                                     names.c_str(), gone, all.size() > 2 ? ", mode 1" : "")),
             absent,
-            "Hardware would wait forever: a hang. Set the flag on the other half, with this id and "
-            "as often as it is waited for, also where that half has no work."};
+            channel ? "Hardware would wait forever: a hang. An AIV and its AIC have the same ids, "
+                      "but for those of the second AIV: the AIC adds 16 to them. Counters of mode "
+                      "4 are not those of the other modes: name mode 4 at both ends."
+                    : "Hardware would wait forever: a hang. Set the flag on the other half, with "
+                      "this id and as often as it is waited for, also where that half has no "
+                      "work."};
   }
   for (const uint32_t other : Senders(chosen)) {
     if (sets_[other][ModeOf(chosen)][slot] <= taken_[core.index][ModeOf(chosen)][slot]) {
@@ -451,19 +542,20 @@ Meeting::Vain Meeting::FlagInVain(const Core& core, uint16_t flag) const {
   text += " waits for " + launch_.NamesOf(absent);
   if (launch_.Mixed()) {
     text += Format(", which has set it %u times with mode %u%s; this is wait number %u",
-                   absent.empty() ? 0 : sets_[absent[0]][ModeOf(chosen)][slot], ModeOf(chosen),
+                   absent.empty() ? 0 : sets_[absent[0]][ModeOf(chosen)][slot],
+                   NameOfMode(ModeOf(chosen)),
                    !absent.empty() && left_[absent[0]] ? " and has left the kernel" : "",
-                   waits_[core.index][slot]);
+                   waits_[core.index][CounterOf(ModeOf(chosen), slot)]);
   }
   return {text, absent};
 }
 
-uint32_t Meeting::WaitFlag(Core& core, uint16_t flag) {
+uint32_t Meeting::WaitFlag(Core& core, uint8_t mode, uint16_t flag) {
   const InMeeting here(core);
   const size_t slot = flag % kFlags;
-  const std::vector<uint32_t> all = SendersFor(core.index);
+  const std::vector<uint32_t> all = SendersFor(core.index, mode, flag);
   std::unique_lock lock(mutex_);
-  const uint32_t mine = ++waits_[core.index][slot];
+  const uint32_t mine = ++waits_[core.index][CounterOf(ModeOf(all[0]), slot)];
   const std::function<bool()> passes = [&] {
     uint64_t raised = 0;
     for (const uint32_t senders : all) {
@@ -472,7 +564,7 @@ uint32_t Meeting::WaitFlag(Core& core, uint16_t flag) {
     return raised >= mine;
   };
   Wait(
-      core, lock, passes, [&] { return FlagInVain(core, flag); }, false,
+      core, lock, passes, [&] { return FlagInVain(core, all, flag); }, false,
       launch_.Mixed() ? Format("CrossCoreWaitFlag of flag %u", flag) : "");
   for (const uint32_t senders : all) {
     uint32_t& taken = taken_[core.index][ModeOf(senders)][slot];
@@ -490,7 +582,12 @@ uint32_t Meeting::WaitFlag(Core& core, uint16_t flag) {
 std::vector<Finding> Meeting::LeftFlags() const {
   std::vector<Finding> findings;
   for (uint32_t core = 0; launch_.Mixed() && core < launch_.Cores(); ++core) {
-    for (const uint32_t senders : SendersFor(core)) {
+    std::vector<uint32_t> all = SendersFor(core);
+    const bool cube = launch_.KindOf(core) == CoreKind::kCube;
+    for (uint16_t channel = 0; launch_.group.vectors == 2 && channel < (cube ? 2 : 1); ++channel) {
+      all.push_back(SendersFor(core, kOneVector, static_cast<uint16_t>(channel * kFlags))[0]);
+    }
+    for (const uint32_t senders : all) {
       for (size_t flag = 0; flag < kFlags; ++flag) {
         const uint8_t mode = ModeOf(senders);
         const std::vector<uint32_t> together = Senders(senders);
@@ -505,15 +602,16 @@ std::vector<Finding> Meeting::LeftFlags() const {
         finding.op = launch_.opType;
         finding.core = most;
         finding.blockDim = launch_.blockDim;
-        finding.at = {"", "CrossCoreSetFlag", "", FindKernelLine(setStacks_[most][flag])};
+        finding.at = {"", "CrossCoreSetFlag", "",
+                      FindKernelLine(setStacks_[most][CounterOf(mode, flag)])};
         finding.detail =
             sets(most) > sets(least)
-                ? Format("%s sets flag %zu %u times with mode %u, and %s %u times",
-                         launch_.NameOf(most).c_str(), flag, sets(most), mode,
-                         launch_.NameOf(least).c_str(), sets(least))
-                : Format("%s sets flag %zu %u times with mode %u, and %s waits for it %u times",
-                         launch_.NamesOf(together).c_str(), flag, sets(most), mode,
-                         launch_.NameOf(core).c_str(), taken_[core][mode][flag]);
+                ? Format("%s sets flag %u %u times with mode %u, and %s %u times",
+                         launch_.NameOf(most).c_str(), IdOf(senders, flag), sets(most),
+                         NameOfMode(mode), launch_.NameOf(least).c_str(), sets(least))
+                : Format("%s sets flag %u %u times with mode %u, and %s waits for it %u times",
+                         launch_.NamesOf(together).c_str(), IdOf(senders, flag), sets(most),
+                         NameOfMode(mode), launch_.NameOf(core).c_str(), taken_[core][mode][flag]);
         finding.advice =
             sets(most) > sets(least)
                 ? "The counter of the others goes up when all of them have set it. Set it on each, "

@@ -7,6 +7,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -54,18 +55,59 @@ struct Request {
 };
 
 // Cores that raise a counter together, as CoreSync::of and SyncEvent::number: all AIVs or all AICs (mode 0), the AIVs of an AI core
-// (mode 1; mode 2 for its AIC), its AIC (mode 2).
+// (mode 1; mode 2 for its AIC), its AIC (mode 2). Mode 4 has a channel of its own between the AIC and each of its two AIVs.
 class FlagSenders {
  public:
-  enum Who : uint32_t { kPeers, kCube, kVectors };
+  enum Who : uint32_t {
+    kPeers,
+    kCube,
+    kVectors,
+    kCubeToFirst,
+    kCubeToSecond,
+    kFirstToCube,
+    kSecondToCube,
+    kWays
+  };
   static uint32_t AllOf(CoreKind kind) { return kind == CoreKind::kCube ? 1 : 0; }
   // The number of the flags by which an AIV and its AIC tell each other about one Matmul object.
   static uint32_t OfObject(uint32_t vector, uint32_t object) {
     return kObjects + vector * (kMostObjects + 1) + object;
   }
   // kTscm: in place of an object, of copies into TSCM.
-  static constexpr uint32_t kObjects = 1024, kMostObjects = 4, kTscm = kMostObjects;
-  static uint32_t InGroup(uint32_t group, Who who) { return 2 + group * 3 + who; }
+  static constexpr uint32_t kObjects = 2048, kMostObjects = 4, kTscm = kMostObjects;
+  static uint32_t InGroup(uint32_t group, Who who) { return 2 + group * kWays + who; }
+  static uint32_t GroupOf(uint32_t senders) { return (senders - 2) / kWays; }
+  static Who WhoOf(uint32_t senders) { return static_cast<Who>((senders - 2) % kWays); }
+};
+
+// Bytes that a core writes into a local memory of another one of its AI core. They are there once the other core has waited for a
+// flag that was set behind them; until then it finds what was there before.
+struct Handover {
+  struct Run {
+    uint64_t at = 0;  // in the image of the core that gets it
+    uint64_t bytes = 0;
+  };
+  uint32_t from = 0, to = 0;
+  uint32_t number = 0;  // of those that `from` has handed over, from 1
+  std::vector<Run> runs;
+  std::vector<uint8_t> data;    // of all runs, one behind the other
+  std::vector<uint8_t> shadow;  // likewise: 0 defined, 0xFF not; empty: all is
+  const char* name = "";
+  Pipe pipe = Pipe::kScalar;
+  std::vector<void*> stack;  // of the call; empty where nobody observes
+  Clock known{};             // how far the pipes of `to` were, as far as `from` knew
+  uint32_t count = 0;        // instructions of `pipe`, with this one
+
+  // One more run, which goes on with the last where it can. Returns where its bytes are in `data`.
+  uint64_t Add(uint64_t at, uint64_t bytes) {
+    if (!runs.empty() && runs.back().at + runs.back().bytes == at) {
+      runs.back().bytes += bytes;
+    } else {
+      runs.push_back({at, bytes});
+    }
+    data.resize(data.size() + bytes);
+    return data.size() - bytes;
+  }
 };
 
 class Meeting {
@@ -79,9 +121,15 @@ class Meeting {
   uint32_t SyncAll(Core& core, const void* memory, uint32_t participants, bool bothKinds);
   // A flag has a counter on each core. It goes up when all of some cores have set the flag, by the mode of the set; a wait takes one
   // from it, whatever the mode. WaitFlag returns who has raised it: FlagSenders.
-  static uint32_t SendersOf(const Core& core, uint8_t mode);
+  // Mode 4 has counters of its own: 16 on each AIV, 32 on the AIC, of which the upper 16 are between it and its second AIV.
+  static constexpr uint8_t kOneVector = 4;
+  static uint32_t SendersOf(const Core& core, uint8_t mode, uint16_t flag);
   void SetFlag(Core& core, uint8_t mode, uint16_t flag);
-  uint32_t WaitFlag(Core& core, uint16_t flag);
+  uint32_t WaitFlag(Core& core, uint8_t mode, uint16_t flag);
+  // HandOver: the core has written into another one's memory. Receive: what was handed to the core before the flags and meetings that
+  // it has waited for, in the order of the cores, and of each core's in the order of its work.
+  void HandOver(Core& core, std::shared_ptr<Handover> handover);
+  std::vector<std::shared_ptr<const Handover>> Receive(const Core& core);
   // Flags of a MIX kernel that are set and not waited for, when all cores have left.
   std::vector<Finding> LeftFlags() const;
   // IBSet and IBWait: one core marks a slot of memory that has no mark, another one takes it away. The number of the mark.
@@ -143,8 +191,16 @@ class Meeting {
   Meeting(const KernelLaunch& launch, uint32_t cores);
 
   static constexpr size_t kFlags = 16;
-  static constexpr size_t kModes = 3;
+  // Modes 0, 1 and 2, and the two channels of mode 4.
+  static constexpr size_t kModes = 5;
+  static constexpr size_t kChannel = 3;
   using Counts = std::array<uint32_t, kFlags>;
+  // By flag, those of modes 0 to 2 before those of the channels: a core has one counter for all of the former.
+  static constexpr size_t kCounters = 3 * kFlags;
+  using Waits = std::array<uint32_t, kCounters>;
+  static size_t CounterOf(size_t mode, size_t flag) {
+    return mode < kChannel ? flag : (mode - kChannel + 1) * kFlags + flag;
+  }
 
   // This says what a core waits for in vain, and the cores that it waits for.
   struct Vain {
@@ -159,7 +215,8 @@ class Meeting {
       uint32_t participants = 0;
       std::vector<void*> stack;
       std::vector<uint32_t> stores;  // by core: StoresSoFar when it came
-      std::vector<Counts> waits;     // of MIX kernels, by core: waits_ when it came
+      std::vector<Waits> waits;      // of MIX kernels, by core: waits_ when it came
+      std::vector<uint32_t> handed;  // likewise
     };
     uint32_t number = 0;
     std::vector<uint32_t> arrivals;  // by core
@@ -183,12 +240,22 @@ class Meeting {
   std::vector<uint32_t> Receivers(uint32_t senders) const;
   // These are about one core's counters.
   std::vector<uint32_t> SendersFor(uint32_t core) const;
+  std::vector<uint32_t> SendersFor(uint32_t core, uint8_t mode, uint16_t flag) const;
+  // An index of kModes; NameOfMode: the mode as kernels know it.
   static uint8_t ModeOf(uint32_t senders);
+  // The flag as the core that sets it knows it.
+  static unsigned IdOf(uint32_t senders, size_t flag) {
+    const bool upper = senders >= 2 && FlagSenders::WhoOf(senders) == FlagSenders::kCubeToSecond;
+    return static_cast<unsigned>(flag + (upper ? kFlags : 0));
+  }
+  static unsigned NameOfMode(size_t mode) {
+    return mode < kChannel ? static_cast<unsigned>(mode) : kOneVector;
+  }
   // How often they have raised it.
   uint64_t Raised(uint32_t senders, size_t flag) const;
   void CheckCounter(Core& core, uint32_t senders, size_t flag);
   void Learn(const Core& core, uint32_t senders, size_t flag, uint32_t number);
-  Vain FlagInVain(const Core& core, uint16_t flag) const;
+  Vain FlagInVain(const Core& core, const std::vector<uint32_t>& all, uint16_t flag) const;
   [[noreturn]] void ThrowDeadlock(const Vain& vain) const;
   void Tell(Core& core);
   void Apply(uint32_t core, uint64_t upTo);
@@ -201,13 +268,20 @@ class Meeting {
   std::vector<CoreAside> asides_;                         // by core
   std::vector<FaultEnd> stands_;                          // by core: where it waits or has left
   std::vector<std::array<Counts, kModes>> sets_, taken_;  // by core; taken_: of waits
-  std::vector<Counts> waits_;                             // by core
-  std::vector<std::array<std::vector<void*>, kFlags>> setStacks_;  // of MIX kernels, by core
-  // MIX kernels alone, by core: waits of the cores of its AI core that it knows of; and for each of its sets what it knew then.
-  using Knowledge = std::vector<Counts>;
+  std::vector<Waits> waits_;                              // by core
+  std::vector<std::array<std::vector<void*>, kCounters>> setStacks_;  // of MIX kernels, by core
+  // MIX kernels alone, by core: waits of the cores of its AI core, and what they have handed over, that it knows of; and for each of
+  // its sets what it knew then.
+  struct Known {
+    Waits waits{};
+    uint32_t handed = 0;
+  };
+  using Knowledge = std::vector<Known>;
   std::vector<Knowledge> known_;
   std::vector<std::array<std::array<std::vector<Knowledge>, kFlags>, kModes>> knownAtSet_;
-  std::map<uint64_t, Mark> marks_;  // by address of the slot
+  std::vector<uint32_t> handed_;                                        // by core
+  std::vector<std::vector<std::shared_ptr<const Handover>>> onTheWay_;  // by core that gets them
+  std::map<uint64_t, Mark> marks_;                                      // by address of the slot
   uint32_t marksSet_ = 0;
   struct Poll {
     const uint8_t* address = nullptr;

@@ -15,6 +15,7 @@
 namespace aclsim {
 
 class Core;
+struct Handover;
 
 // Instructions of each pipe that have completed.
 using Clock = std::array<uint32_t, kPipes>;
@@ -163,6 +164,7 @@ struct Record {
   uint32_t step = 0;            // of the tape, see timing/tape.h
   uint32_t coreWaits = 0;       // SyncAll and CrossCoreWaitFlag before it was issued
   std::function<void(uint8_t* image)> move;  // Flow::kMove, kMoveGm and kStore
+  std::array<Handover*, 2> handovers{};  // what goes into other cores' memories; the body owns them
   // Accesses that depend on data, such as a gather's: narrows them when the instruction runs, until then they are the widest.
   std::function<void(Record&)> narrow;
 
@@ -237,6 +239,10 @@ class Observer {
   // In the order of execution, before the body.
   virtual void OnRecord(Core&, const Record&) {}
   virtual void OnSync(Core&, const SyncEvent&) {}
+  // The core is about to meet others: all of its kind, or with `both` all of the launch. OnSync of kCores follows when they are there.
+  virtual void OnMeets(Core&, bool /*both*/) {}
+  // Another core has written into this one's memory, and `by` has waited for it, called at `site`.
+  virtual void OnHandover(Core&, const Handover&, Pipe /*by*/, uint32_t /*site*/) {}
   virtual void OnFreshUb(Core&, uint64_t /*begin*/, uint64_t /*end*/) {}
   // The scalar read that was issued last has given these bytes.
   virtual void OnRead(Core&, const void* /*value*/, uint32_t /*bytes*/) {}

@@ -50,10 +50,10 @@ REFUSED = {
   const LocalTensor<int4b_t> a(TPosition::A2, 0, 64), b(TPosition::B2, 0, 64);
   const LocalTensor<int32_t> c(TPosition::CO1, 0, 256);
   Mmad(c, a, b, MmadParams(16, 16, 64, 0, false, true));""",
-    "Fixpipe from L0C to UB is not simulated yet": """
+    "a GlobalTensor lies in GM, and config says UB": """
   static constexpr FixpipeConfig kToUb = {CO2Layout::ROW_MAJOR, true};
-  const LocalTensor<float> ub(TPosition::VECIN, 0, 256), c(TPosition::CO1, 0, 256);
-  Fixpipe<float, float, kToUb>(ub, c,
+  const LocalTensor<float> c(TPosition::CO1, 0, 256);
+  Fixpipe<float, float, kToUb>(GlobalTensor<float>(), c,
                                FixpipeParamsArch3510<CO2Layout::ROW_MAJOR>(16, 16, 16, 16));""",
 }
 
