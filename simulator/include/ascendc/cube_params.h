@@ -412,6 +412,10 @@ struct FixpipeParamsArch3510 {
   bool subBlockId = false;
   bool isChannelSplit = false;
 };
+template <CO2Layout format = CO2Layout::ROW_MAJOR>
+using FixpipeParamsC310 = FixpipeParamsArch3510<format>;
+// Values of dualDstCtl.
+enum class McgShfMode { SINGLE_DST_MODE = 0, DUAL_DST_SPLIT_M, DUAL_DST_SPLIT_N, RESERVED };
 #else
 // The older form: bursts of columns, with gaps for strides.
 struct QuantParams {

@@ -352,7 +352,7 @@ void TapeObserver::AddFunction(const Core& core, const Record& record) {
   functionRecords_ = 0;
 }
 
-// An instruction of the matrix unit that stays within the core: so many cycles for each unit of its work, and some to begin.
+// An instruction of the matrix unit that stays within the AI core: so many cycles for each unit of its work, and some to begin.
 void TapeObserver::AddUnit(const Record& record) {
   Known& known = Lookup(record.name);
   const size_t ground = GroundOf(&known, record);
@@ -566,7 +566,8 @@ void TapeObserver::OnIssue(const Core& core, Record& record) {
   } else {
     const bool inGm = std::any_of(record.access.begin(), record.access.begin() + record.accessCount,
                                   [](const Access& access) { return access.InGm(); });
-    if (core.kind != CoreKind::kVector && !inGm) {
+    const bool toCube = record.handovers[0] != nullptr;  // of an AIV, into L1
+    if ((core.kind != CoreKind::kVector || toCube) && !inGm) {
       AddUnit(record);
     } else {
       AddCopy(core, record);

@@ -223,6 +223,34 @@ extern "C" __global__ __aicore__ void to_l1(GM_ADDR a, GM_ADDR b, GM_ADDR out, G
   }
 }
 
+// The same with buffers of a TPipe, which both halves make alike.
+extern "C" __global__ __aicore__ void by_buffers(GM_ADDR a, GM_ADDR b, GM_ADDR out) {
+  constexpr uint32_t kSide = 32, kBytesOfOne = kSide * kSide * 2;
+  TPipe pipe;
+  TBuf<TPosition::A1> a1;
+  TBuf<TPosition::B1> b1;
+  TBuf<TPosition::VECCALC> ub;
+  pipe.InitBuffer(a1, kB1);
+  pipe.InitBuffer(b1, kBytesOfOne);
+  pipe.InitBuffer(ub, kBytesOfOne);
+  const LocalTensor<half> first = a1.Get<half>(), second = b1.Get<half>();
+  if ASCEND_IS_AIV {
+    const LocalTensor<half> from = ub.Get<half>();
+    DataCopy(from, Gm<half>(GetSubBlockIdx() == 0 ? a : b), kSide * kSide);
+    Order<HardEvent::MTE2_MTE3>();
+    DataCopy(GetSubBlockIdx() == 0 ? first : second, from, kSide * kSide);
+    CrossCoreSetFlag<4, PIPE_MTE3>(kThere);
+  }
+  if ASCEND_IS_AIC {
+    CrossCoreWaitFlag<4, PIPE_MTE1>(kThere);
+    CrossCoreWaitFlag<4, PIPE_MTE1>(kThere + kSecond);
+    const LocalTensor<float> co1 = Product<half, float>(kSide, kSide, kSide);
+    Order<HardEvent::M_FIX>();
+    Fixpipe<float, float, CFG_ROW_MAJOR>(
+        Gm<float>(out), co1, FixpipeParamsC310<CO2Layout::ROW_MAJOR>(kSide, kSide, kSide, kSide));
+  }
+}
+
 // --- mistakes -------------------------------------------------------------------------------------------------------------
 
 namespace {

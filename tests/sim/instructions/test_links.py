@@ -6,6 +6,7 @@ into L1, flags of mode 4. Numbers against float64, and each mistake as what it i
 from __future__ import annotations
 
 import ctypes
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -279,6 +280,43 @@ def test_rounds_into_l1(runtime: Runtime, library: ctypes.CDLL, chaos: str) -> N
     with runtime.options(chaos=chaos):
         got, want = rounds(runtime, library, "link_right")
     np.testing.assert_array_equal(got, np.stack([want, want]))
+
+
+def test_buffers_of_both_halves(runtime: Runtime, library: ctypes.CDLL) -> None:
+    got, want = rounds(runtime, library, "by_buffers")
+    np.testing.assert_array_equal(got[0], want)
+
+
+def busy(runtime: Runtime, core: str, pipe: str) -> float:
+    """Cycles in which a pipe of the last launch worked."""
+    runtime.lib.aclsimProfiles.restype = ctypes.c_char_p
+    cores = json.loads(runtime.lib.aclsimProfiles())[-1]["cores"]
+    return next(float(one[pipe]) for one in cores if one["name"] == core)
+
+
+@pytest.mark.parametrize(("dual", "share"), [(0, 1), (ROWS, 2), (COLUMNS, 2)])
+@pytest.mark.parametrize(("kernel", "quant"), [("half_float", NO_QUANT), ("half_half", F322F16)])
+def test_time_to_ub(
+    runtime: Runtime, library: ctypes.CDLL, kernel: str, quant: int, dual: int, share: int
+) -> None:
+    """A start of 26 cycles and 128 bytes of results in each further one, to each AIV."""
+    out = np.float16 if quant else np.float32
+    results = Results(kernel, 128, 128, 32, dual=dual, quant=quant, out=out, times=4)
+    with runtime.options(profile="on"):
+        results.run(runtime, library)
+    cycles = 26 + 128 * 128 * np.dtype(out).itemsize / 128 / share
+    assert busy(runtime, "AIC 0", "fixpipe") == pytest.approx(4 * cycles)
+
+
+def test_time_to_l1(runtime: Runtime, library: ctypes.CDLL) -> None:
+    results = Results("to_l1", 32, 64, 128)
+    operands = [model.to_nz(part).view(np.uint8) for part in (results.a, results.b.T.copy())]
+    words = np.array([32, 64, 128, operands[0].size, operands[1].size, 0, 0, 0], np.int32)
+    arrays = [*operands, np.zeros((32, 64), np.float32), words]
+    with runtime.options(profile="on"):
+        runtime.launch(library["to_l1"], arrays, outputs=[2], key=TWO)
+    for core, operand in enumerate(operands):
+        assert busy(runtime, f"AIV {core}", "mte3") == pytest.approx(26 + operand.size / 128)
 
 
 NO_ORDER = "no flag between the two cores orders the two"
