@@ -213,10 +213,17 @@ std::string Core::DescribeBuffer(uint32_t buf) const {
   }
   const QueInfo& que = ques[info.que];
   const SourceLine line = FindKernelLine({que.initPc});
+  const auto inL1 = static_cast<unsigned long long>(info.offset - image.Bytes());
+  if (que.inCube && que.initPc == nullptr) {
+    return Format("%s tensor, %u B at L1 %llu of its AIC", PositionName(que.pos), que.bytes, inL1);
+  }
   if (que.inCube) {
-    return Format("TSCM queue from %s:%d `%s`, %u B at L1 %llu of its AIC", line.file.c_str(),
-                  line.line, line.text.c_str(), que.bytes,
-                  static_cast<unsigned long long>(info.offset - image.Bytes()));
+    return Format("%s queue from %s:%d `%s`, %u B at L1 %llu of its AIC",
+                  que.linked ? PositionName(que.pos) : "TSCM", line.file.c_str(), line.line,
+                  line.text.c_str(), que.bytes, inL1);
+  }
+  if (que.initPc == nullptr) {
+    return Format("%s tensor of its AIC", PositionName(que.pos));
   }
   return Format(
       "%s %s%s, %u B at %s %llu", PositionName(que.pos), que.tbuf ? "TBuf" : "TQue",
@@ -269,12 +276,18 @@ void Core::CheckUbRange(const Ub& operand, int64_t begin, int64_t end, const cha
   if (base + begin >= 0 && base + end <= static_cast<int64_t>(info.bytes)) [[likely]] {
     return;
   }
-  if (ques[info.que].inCube) {
+  const QueInfo& que = ques[info.que];
+  const Space ofCube = que.inCube ? Space::kL1 : PositionOf(que.pos).SpaceOn(CoreKind::kCube);
+  if (que.inCube || (kind == CoreKind::kVector && launch.Mixed() && info.que != 0 &&
+                     info.bytes == 0 && ofCube != Space::kUb)) {
     ThrowFault("instruction-absent",
-               Format("%s lies in L1 of the AIC, which %s on an AIV does not reach\n  buffer: %s",
-                      role, instruction, DescribeBuffer(operand.buf).c_str()),
-               "The device compiler refuses it. An AIV fills TSCM by DataCopy from GM and UB, and "
-               "its Matmul objects read it.");
+               Format("%s lies in %s of the AIC, which %s on an AIV does not reach\n  buffer: %s",
+                      role, SpaceName(ofCube), instruction, DescribeBuffer(operand.buf).c_str()),
+               que.linked
+                   ? "The device compiler refuses it. An AIV fills L1 of its AIC by DataCopy "
+                     "from UB, and the AIC reads it."
+                   : "The device compiler refuses it. An AIV fills TSCM by DataCopy from GM "
+                     "and UB, and its Matmul objects read it.");
   }
   const int64_t over = base + end - static_cast<int64_t>(info.bytes);
   KernelFault fault{

@@ -475,6 +475,7 @@ enum LinkFault {
   kFromGm,
   kShortRows,
   kTwoMatrices,
+  kByVector,
 };
 
 template <LinkFault fault>
@@ -504,6 +505,8 @@ __aicore__ inline void Link(GM_ADDR a, GM_ADDR b, GM_ADDR out) {
         DataCopy(a1, Gm<half>(a), kCount);
       } else if constexpr (fault == kShortRows) {
         DataCopy(a1, ub, Nd2NzParams(1, 4, 24, 0, 24, 32, 1, 0));
+      } else if constexpr (fault == kByVector) {
+        Adds(a1, ub, half(1), kCount);
       } else if constexpr (fault == kTwoMatrices) {
         DataCopy(a1, ub, Nd2NzParams(2, 4, 32, 128, 32, 32, 1, 128));
       } else {
@@ -555,3 +558,4 @@ LINK(into_l0, kIntoL0)
 LINK(from_gm, kFromGm)
 LINK(short_rows, kShortRows)
 LINK(two_matrices, kTwoMatrices)
+LINK(by_vector, kByVector)
