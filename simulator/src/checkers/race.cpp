@@ -780,7 +780,7 @@ void RaceObserver::ReportHandover(Core& core, const Handover& handover, const Bl
   core.Find(std::move(finding));
 }
 
-// What this core has done to the bytes, the other one must have known of when it issued the write.
+// The other core must have known, when it issued the write, of what this one has done to the bytes.
 void RaceObserver::CheckHandover(Core& core, const Handover& handover, const BlockRun& run) {
   for (size_t q = 0; q < pipes_; ++q) {
     const auto latest = static_cast<uint32_t>(touched_[q].Max(run.first, run.end));

@@ -628,7 +628,7 @@ ACLSIM_SKIPS_FAULTS()
 
 namespace {
 
-// Where results go by the dual mode: halves of rows or of columns to the first AIV and to the second.
+// The dual mode: all to one AIV, or halves of rows or of columns to the first one and to the second.
 enum Dual : uint64_t { kSingle, kRows, kColumnHalves };
 
 void CheckTargets(const Core& core, const FixpipeCtl& ctl) {
@@ -689,7 +689,7 @@ void CheckUbLines(const Core& core, const FixpipeCtl& ctl) {
   }
 }
 
-// What goes to one AIV.
+// The part of the results that goes to one AIV.
 struct UbPart {
   Plan plan;
   std::shared_ptr<Handover> handover;

@@ -9,9 +9,9 @@
 
 namespace aclsim {
 
-// What this core is about to write into the memory of core `to`, by the running instruction.
+// Makes the handover of what the running instruction is about to write into the memory of core `to`.
 std::shared_ptr<Handover> NewHandover(const Core& core, uint32_t to, Pipe pipe);
-// The core of this one's AI core that has the kind, the sub-th of them.
+// Returns the number of the core in this one's AI core that has the kind, the sub-th of them.
 uint32_t CoreBeside(const Core& core, CoreKind kind, uint32_t sub);
 
 // Returns whether an AIV's tensor lies in L1 of its AIC, where the AIV itself writes.

@@ -483,7 +483,14 @@ Buffer LocalAt(uint8_t pos, uint64_t offset, uint64_t bytes) try {
   }
   const Space space = PositionOf(pos).SpaceOn(core.kind);
   const uint64_t start = core.image.Begin(space);
-  if (offset + bytes > core.image.End(space) - start) {
+  const uint64_t there = core.image.End(space) - start;
+  if (offset + bytes > there) {
+    // GetPhyAddr of another tensor, of which 32 bits are left: on the device it is such an offset.
+    const auto own = static_cast<uint32_t>(reinterpret_cast<uint64_t>(core.ub) + start);
+    const uint64_t moved = static_cast<uint32_t>(offset - own);
+    offset = moved + bytes <= there ? moved : offset;
+  }
+  if (offset + bytes > there) {
     const auto [place, isNew] = core.elsewhere.try_emplace({start + offset, bytes}, 0);
     if (isNew || place->second == 0) {
       BufferInfo info;

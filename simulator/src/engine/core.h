@@ -210,7 +210,7 @@ class Core {
   std::array<std::array<uint32_t, 8>, 40> flagSite{};  // of the last of either
   std::array<std::array<uint32_t, 8>, 40> firstSet{};  // the first SetFlag of each
   std::array<int32_t, 16> crossCore{};  // CrossCoreSetFlag minus CrossCoreWaitFlag, by flag
-  // Of the last set; behind those of modes 0 to 2, those of mode 4 with the first AIV and with the second one.
+  // Sites of the last sets; behind those of modes 0 to 2 lie those of mode 4 with the first AIV and with the second one.
   std::array<uint32_t, 48> crossCoreSite{};
   AtomicState atomic;
   uint32_t atomicSite = 0;    // of the call that switched it on
@@ -313,7 +313,7 @@ class Core {
     instruction = issuing;
   }
   void Sync(const SyncEvent& event);
-  // What other cores have written into this one's memories is there now; `by`: the pipe that has waited for it.
+  // Brings what other cores have written into this one's memories; `by`: the pipe that has waited for it.
   void Receive(Pipe by);
   SyncEvent MakeSync(SyncEvent::Kind kind, Pipe from, Pipe to, uint32_t flag, uint32_t number = 0);
   // All pipes are empty. Meets: before the core waits for the others.

@@ -435,7 +435,7 @@ void CheckOneVector(const Core& core, uint16_t flag) {
   }
 }
 
-// Where Core::crossCoreSite has a flag.
+// The place of a flag in Core::crossCoreSite.
 size_t SiteOf(const Core& core, uint8_t mode, uint16_t flag) {
   if (mode != Meeting::kOneVector) {
     return flag;

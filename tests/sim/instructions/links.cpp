@@ -169,7 +169,10 @@ TO_UB(int8_int8, int8_t, int32_t, int8_t)
 template <typename T>
 __aicore__ inline void Operand(GM_ADDR gm, const LocalTensor<T>& l1, uint32_t rows, uint32_t k,
                                uint32_t bytes, uint32_t how) {
-  const LocalTensor<T> ub(TPosition::VECIN, 0, 65536 / sizeof(T));
+  const LocalTensor<T> whole(TPosition::VECIN, 0, 65536 / sizeof(T));
+  // The same place, by its address.
+  const LocalTensor<T> ub(TPosition::VECIN, static_cast<uint32_t>(whole.GetPhyAddr()),
+                          65536 / sizeof(T));
   const LocalTensor<uint8_t> raw(TPosition::VECIN, 0, 65536);
   const uint32_t blocks = bytes / 32, elements = bytes / sizeof(T);
   if (how == 1) {  // every other block
