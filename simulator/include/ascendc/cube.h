@@ -245,6 +245,24 @@ void DataCopy(const LocalTensor<T>& dst, const GlobalTensor<T>& src, const Dn2Nz
   ACLSIM_KEEP_FRAME();
 }
 #endif
+// From L1 into UB of an AIV of the AI core.
+template <typename T, uint8_t subBlockId = 0>
+void DataCopyL1ToUB(const LocalTensor<T>& dst, const LocalTensor<T>& src,
+                    const DataCopyParams& repeatParams) {
+  ACLSIM_CUBE("DataCopyL1ToUB", T);
+  static_assert(detail::kOf3510<T>, "DataCopyL1ToUB exists on architecture 3510 only");
+  static_assert(subBlockId < 2, "DataCopyL1ToUB: an AI core has the AIVs 0 and 1");
+  aclsim::CubeCopyL1ToUb(dst, src, detail::BlockCopy(repeatParams), subBlockId);
+  ACLSIM_KEEP_FRAME();
+}
+template <typename T, uint8_t subBlockId = 0>
+void DataCopyL1ToUB(const LocalTensor<T>& dst, const LocalTensor<T>& src, const uint32_t count) {
+  ACLSIM_CUBE("DataCopyL1ToUB", T);
+  static_assert(detail::kOf3510<T>, "DataCopyL1ToUB exists on architecture 3510 only");
+  static_assert(subBlockId < 2, "DataCopyL1ToUB: an AI core has the AIVs 0 and 1");
+  aclsim::CubeCopyL1ToUb(dst, src, detail::CountCopy(detail::BytesOf<T>(count)), subBlockId);
+  ACLSIM_KEEP_FRAME();
+}
 // Into the bias table, where half becomes float.
 template <typename T, typename U, typename = std::enable_if_t<!std::is_same_v<T, U>>>
 void DataCopy(const LocalTensor<T>& dst, const LocalTensor<U>& src, const DataCopyParams& p) {

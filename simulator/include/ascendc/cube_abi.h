@@ -150,6 +150,9 @@ ACLSIM_DEVICE_API void CubeFixpipe(void* dst, const Ub& src, const Ub& parameter
                                    const FixpipeCtl& ctl);
 ACLSIM_DEVICE_API void CubeFixpipeToL1(const Ub& dst, const Ub& src, const Ub& parameters,
                                        const FixpipeCtl& ctl);
+// From L1 into UB of an AIV of the AI core.
+ACLSIM_DEVICE_API void CubeCopyL1ToUb(const Ub& dst, const Ub& src, const CopyCtl& ctl,
+                                      uint64_t sub);
 ACLSIM_DEVICE_API void CubeFixpipeToUb(const Ub& dst, const Ub& src, const Ub& parameters,
                                        const FixpipeCtl& ctl);
 ACLSIM_DEVICE_API void CubeSetQuantTensor(const Ub& tensor, bool unitFlag);

@@ -39,6 +39,37 @@ uint64_t InCube(Core& core, const Ub& dst, uint64_t bytes) {
   return Image(core.soc, CoreKind::kCube, core.keepGoing).Begin(Space::kL1) + at;
 }
 
+// Blocks of this core's memory go to `target` in the other one's image: all is checked.
+void IssueBlocks(Core& core, std::shared_ptr<Handover> handover, uint64_t target, const Ub& src,
+                 const CopyCtl& ctl) {
+  const uint64_t dstStep = ctl.blockLen + ctl.dstGap, srcStep = ctl.blockLen + ctl.srcGap;
+  core.progress.Moved(ctl.blockCount * ctl.blockLen);
+  for (uint64_t i = 0; i < ctl.blockCount; ++i) {
+    handover->Add(target + i * dstStep, ctl.blockLen);
+  }
+  const auto gather = [from = core.UbOffset(src.addr), ctl, srcStep](const uint8_t* image,
+                                                                     std::vector<uint8_t>* to) {
+    to->resize(ctl.blockCount * ctl.blockLen);
+    for (uint64_t i = 0; i < ctl.blockCount; ++i) {
+      std::memcpy(to->data() + i * ctl.blockLen, image + from + i * srcStep, ctl.blockLen);
+    }
+  };
+  core.Issue(
+      handover->pipe,
+      [&](Record& record) {
+        record.flow = Flow::kStore;
+        record.dtype = src.dtype;
+        record.repeat = static_cast<int32_t>(CeilDiv(ctl.blockCount * ctl.blockLen, kCubeBlock));
+        record.Add(PartOf(core, src, Use::kRead, 0, ctl.blockLen, ctl.blockCount, srcStep));
+        record.handovers[0] = handover.get();
+        record.move = [handover, gather](uint8_t* image) { gather(image, &handover->shadow); };
+      },
+      [&core, handover, gather] {
+        gather(core.ub, &handover->data);
+        core.meeting->HandOver(core, handover);
+      });
+}
+
 }  // namespace
 
 uint32_t CoreBeside(const Core& core, CoreKind kind, uint32_t sub) {
@@ -62,35 +93,34 @@ void CopyUbToCube(Core& core, const Ub& dst, const Ub& src, const CopyCtl& ctl) 
   const uint64_t target = InCube(core, dst, SpanOf(ctl.blockCount, dstStep, ctl.blockLen));
   core.CheckUbAlign(src, kCubeBlock, "src");
   core.CheckUb(src, 0, Signed(SpanOf(ctl.blockCount, srcStep, ctl.blockLen)), "src");
-  core.progress.Moved(ctl.blockCount * ctl.blockLen);
-  const std::shared_ptr<Handover> handover =
-      NewHandover(core, CoreBeside(core, CoreKind::kCube, 0), Pipe::kMte3);
-  for (uint64_t i = 0; i < ctl.blockCount; ++i) {
-    handover->Add(target + i * dstStep, ctl.blockLen);
-  }
-  const auto gather = [from = core.UbOffset(src.addr), ctl, srcStep](const uint8_t* image,
-                                                                     std::vector<uint8_t>* to) {
-    to->resize(ctl.blockCount * ctl.blockLen);
-    for (uint64_t i = 0; i < ctl.blockCount; ++i) {
-      std::memcpy(to->data() + i * ctl.blockLen, image + from + i * srcStep, ctl.blockLen);
-    }
-  };
-  core.Issue(
-      Pipe::kMte3,
-      [&](Record& record) {
-        record.flow = Flow::kStore;
-        record.dtype = dst.dtype;
-        record.repeat = static_cast<int32_t>(CeilDiv(ctl.blockCount * ctl.blockLen, kCubeBlock));
-        record.Add(BlockAccess(Space::kUb, Use::kRead, core.UbOffset(src.addr), ctl.blockLen,
-                               ctl.blockCount, srcStep, src.buf));
-        record.handovers[0] = handover.get();
-        record.move = [handover, gather](uint8_t* image) { gather(image, &handover->shadow); };
-      },
-      [&core, handover, gather] {
-        gather(core.ub, &handover->data);
-        core.meeting->HandOver(core, handover);
-      });
+  const uint32_t to = CoreBeside(core, CoreKind::kCube, 0);
+  IssueBlocks(core, NewHandover(core, to, Pipe::kMte3), target, src, ctl);
 }
+
+void CubeCopyL1ToUb(const Ub& dst, const Ub& src, const CopyCtl& ctl, uint64_t sub) try {
+  Core& core = Core::Current();
+  core.instruction = "DataCopyL1ToUB";
+  CheckIsCube(core);
+  CheckWay(core, Space::kL1, Space::kUb);
+  if (!core.launch.Mixed() || core.launch.group.vectors != 2) {
+    ThrowFault("instruction-absent",
+               Format("%s in a kernel that has not two AIVs for each AIC", core.instruction),
+               "It is of such kernels alone: KERNEL_TYPE_MIX_AIC_1_2, or __mix__(1, 2).");
+  }
+  CheckRange("blockCount", ctl.blockCount, 1, 4095, kSplit);
+  CheckOperandIn(core, dst, {Space::kUb}, kCubeBlock, "dst");
+  CheckOperandIn(core, src, {Space::kL1}, kCubeBlock, "src");
+  if (ctl.blockLen == 0) {
+    core.MarkIdle(dst, "copies nothing: its length is less than a block, or 0");
+    return;
+  }
+  const uint64_t dstStep = ctl.blockLen + ctl.dstGap, srcStep = ctl.blockLen + ctl.srcGap;
+  core.CheckUb(dst, 0, Signed(SpanOf(ctl.blockCount, dstStep, ctl.blockLen)), "dst");
+  core.CheckUb(src, 0, Signed(SpanOf(ctl.blockCount, srcStep, ctl.blockLen)), "src");
+  const auto to = CoreBeside(core, CoreKind::kVector, static_cast<uint32_t>(sub));
+  IssueBlocks(core, NewHandover(core, to, Pipe::kMte1), core.UbOffset(dst.addr), src, ctl);
+}
+ACLSIM_SKIPS_FAULTS()
 
 // The vector pipe makes the fractals in UB, and MTE3 copies them when it has waited for that: CANN's function has the flag in it.
 void CopyNd2NzToCube(Core& core, const Ub& dst, const Ub& src, const Nd2NzCtl& ctl) {

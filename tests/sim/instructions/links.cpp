@@ -254,6 +254,39 @@ extern "C" __global__ __aicore__ void by_buffers(GM_ADDR a, GM_ADDR b, GM_ADDR o
   }
 }
 
+// Bytes by L1 into UB of both AIVs, the second one's with gaps.
+extern "C" __global__ __aicore__ void l1_to_ub(GM_ADDR in, GM_ADDR out) {
+  constexpr uint32_t kCount = 1024;
+  const LocalTensor<int32_t> ub(TPosition::VECIN, 64, 2 * kCount);
+  if ASCEND_IS_AIC {
+    const LocalTensor<int32_t> l1(TPosition::A1, 4096, kCount);
+    DataCopy(l1, Gm<int32_t>(in), kCount);
+    Order<HardEvent::MTE2_MTE1>();
+    CrossCoreWaitFlag<4, PIPE_MTE1>(kFree);
+    CrossCoreWaitFlag<4, PIPE_MTE1>(kFree + kSecond);
+    DataCopyL1ToUB(ub, l1, kCount);
+    DataCopyL1ToUB<int32_t, 1>(ub, l1, DataCopyParams(kCount / 16, 1, 1, 3));
+    CrossCoreSetFlag<4, PIPE_MTE1>(kThere);
+    CrossCoreSetFlag<4, PIPE_MTE1>(kThere + kSecond);
+  }
+  if ASCEND_IS_AIV {
+    Duplicate(ub, -1, 2 * kCount);
+    Order<HardEvent::V_MTE3>();
+    CrossCoreSetFlag<4, PIPE_V>(kFree);
+    CrossCoreWaitFlag<4, PIPE_MTE3>(kThere);
+    DataCopy(Gm<int32_t>(out)[GetSubBlockIdx() * 2 * kCount], ub, 2 * kCount);
+  }
+}
+
+extern "C" __global__ __aicore__ void l1_to_ub_of_one(GM_ADDR in, GM_ADDR /*out*/) {
+  if ASCEND_IS_AIC {
+    const LocalTensor<int32_t> ub(TPosition::VECIN, 0, 64), l1(TPosition::A1, 0, 64);
+    DataCopy(l1, Gm<int32_t>(in), 64);
+    Order<HardEvent::MTE2_MTE1>();
+    DataCopyL1ToUB(ub, l1, 64);
+  }
+}
+
 // --- mistakes -------------------------------------------------------------------------------------------------------------
 
 namespace {

@@ -282,6 +282,18 @@ def test_rounds_into_l1(runtime: Runtime, library: ctypes.CDLL, chaos: str) -> N
     np.testing.assert_array_equal(got, np.stack([want, want]))
 
 
+@pytest.mark.parametrize("chaos", ["0", "2", "9"])
+def test_from_l1_into_ub(runtime: Runtime, library: ctypes.CDLL, chaos: str) -> None:
+    numbers = np.arange(1024, dtype=np.int32)
+    with runtime.options(chaos=chaos):
+        arrays = [numbers, np.zeros((2, 2048), np.int32)]
+        (got,) = runtime.launch(library["l1_to_ub"], arrays, outputs=[1], key=TWO)
+    want = np.full((2, 2048), -1, np.int32)
+    want[0, :1024] = numbers
+    want[1].reshape(64, 4, 8)[:, 0] = numbers.reshape(64, 2, 8)[:, 0]
+    np.testing.assert_array_equal(got, want)
+
+
 def test_buffers_of_both_halves(runtime: Runtime, library: ctypes.CDLL) -> None:
     got, want = rounds(runtime, library, "by_buffers")
     np.testing.assert_array_equal(got[0], want)
@@ -385,3 +397,5 @@ def test_one_aiv_has_no_second(runtime: Runtime, library: ctypes.CDLL) -> None:
         rounds(runtime, library, "second_of_one", ONE)
     with pytest.raises(KernelError, match="mode 4 on AI[CV] 0 of a kernel of 1 AIC and 1 AIV"):
         rounds(runtime, library, "right", ONE)
+    with pytest.raises(KernelError, match="DataCopyL1ToUB in a kernel that has not two AIVs"):
+        rounds(runtime, library, "l1_to_ub_of_one", ONE)
