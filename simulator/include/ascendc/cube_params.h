@@ -412,8 +412,12 @@ struct FixpipeParamsArch3510 {
   bool subBlockId = false;
   bool isChannelSplit = false;
 };
+// A class of its own, as kernels leave out its template argument.
 template <CO2Layout format = CO2Layout::ROW_MAJOR>
-using FixpipeParamsC310 = FixpipeParamsArch3510<format>;
+struct FixpipeParamsC310 : FixpipeParamsArch3510<format> {
+  FixpipeParamsC310() = default;
+  using FixpipeParamsArch3510<format>::FixpipeParamsArch3510;
+};
 // Values of dualDstCtl.
 enum class McgShfMode { SINGLE_DST_MODE = 0, DUAL_DST_SPLIT_M, DUAL_DST_SPLIT_N, RESERVED };
 #else

@@ -784,7 +784,13 @@ void RaceObserver::ReportHandover(Core& core, const Handover& handover, const Bl
 void RaceObserver::CheckHandover(Core& core, const Handover& handover, const BlockRun& run) {
   for (size_t q = 0; q < pipes_; ++q) {
     const auto latest = static_cast<uint32_t>(touched_[q].Max(run.first, run.end));
-    if (latest <= handover.known[q] || executed_[q][latest].handed) {
+    if (latest <= handover.known[q]) {
+      continue;
+    }
+    if (executed_[q][latest].handed) {  // it may cover for what was done to other blocks
+      for (uint64_t block = run.first; run.end - run.first > 1 && block < run.end; ++block) {
+        CheckHandover(core, handover, {block, block + 1});
+      }
       continue;
     }
     const Executed& own = executed_[q][latest];

@@ -249,8 +249,9 @@ extern "C" __global__ __aicore__ void by_buffers(GM_ADDR a, GM_ADDR b, GM_ADDR o
     CrossCoreWaitFlag<4, PIPE_MTE1>(kThere + kSecond);
     const LocalTensor<float> co1 = Product<half, float>(kSide, kSide, kSide);
     Order<HardEvent::M_FIX>();
-    Fixpipe<float, float, CFG_ROW_MAJOR>(
-        Gm<float>(out), co1, FixpipeParamsC310<CO2Layout::ROW_MAJOR>(kSide, kSide, kSide, kSide));
+    FixpipeParamsC310 fix;
+    fix.nSize = fix.mSize = fix.srcStride = fix.dstStride = kSide;
+    Fixpipe<float, float, CFG_ROW_MAJOR>(Gm<float>(out), co1, fix);
   }
 }
 
@@ -494,6 +495,31 @@ ROUNDS(id_too_large, kIdTooLarge)
 ROUNDS(many_sets, kManySets)
 ROUNDS(meeting, kMeeting)
 ROUNDS(meeting_too_early, kMeetingTooEarly)
+
+// The AIV fills the lower half of what the second Fixpipe writes, and the AIC has not heard of it.
+extern "C" __global__ __aicore__ void covered(GM_ADDR a, GM_ADDR b, GM_ADDR out) {
+  const LocalTensor<float> ub(TPosition::VECIN, 0, kSize * kSize);
+  if ASCEND_IS_AIC {
+    LoadProduct<half>(a, b, kSize * kSize * 2, kSize * kSize * 2);
+    const LocalTensor<float> co1 = Product<half, float>(kSize, kSize, kSize);
+    Order<HardEvent::M_FIX>();
+    FixpipeParamsArch3510<CO2Layout::ROW_MAJOR> fix(kSize, kSize / 2, kSize, kSize);
+    Fixpipe<float, float, kRows>(ub, co1, fix);
+    CrossCoreSetFlag<4, PIPE_FIX>(kThere);
+    fix.mSize = kSize;
+    Fixpipe<float, float, kRows>(ub, co1, fix);
+    CrossCoreSetFlag<4, PIPE_FIX>(kThere);
+  }
+  if ASCEND_IS_AIV {
+    if (GetSubBlockIdx() == 0) {
+      Duplicate(ub[kSize * kSize / 2], 0.0f, kSize * kSize / 2);
+      CrossCoreWaitFlag<4, PIPE_V>(kThere);
+      CrossCoreWaitFlag<4, PIPE_V>(kThere);
+      Order<HardEvent::V_MTE3>();
+      DataCopy(Gm<float>(out), ub, kSize * kSize);
+    }
+  }
+}
 
 // Into L1, with one mistake each.
 namespace {

@@ -343,6 +343,7 @@ FAULTS = {
     "set_by_other_pipe": ("race-read-after-write", "says nothing of FIX"),
     "read_before_wait": ("race-write-after-read", NO_ORDER),
     "no_answer": ("race-write-after-read", NO_ORDER),
+    "covered": ("race-write-after-write", "Duplicate on this core writes them, and no flag"),
     "meeting_too_early": ("race-write-after-read", NO_ORDER),
     "wait_by_other_pipe": ("race-read-after-write", "Add on VECTOR reads them, Fixpipe"),
     "nobody_computed": ("undefined-read", r"come from another core's Fixpipe \(L0C to UB\)"),
