@@ -54,8 +54,10 @@ EXPLAINED = {
     "matmul_callback": "Cores write neighbouring elements of one cache line by SetValue: the last"
     " line that is written back wins.",
     "matmul_ibshareAB": "Scenario 2: both AIVs clear all of the output at once, with equal values.",
-    "fixpipe_l0c2ub": "Scenarios 1 and 2: mode 2 raises the counters of both AIVs, and the second one"
-    " returns without a wait.",
+    "fixpipe_l0c2ub": "Scenarios 1 and 2: mode 2 raises the counters of both AIVs, and the second"
+    " one returns without a wait.",
+    "matmul_gelu_high_performance": "On dav-3510 the second tile ends at 256 KiB of UB, of which"
+    " kernels have 248: the rest takes options that give up the compiler's stack.",
     "matmul_splitk": "Fill does nothing on an AIC, so that the sums start from what the memory"
     " held.",
     "mmad_mx": "Fill of L1 works on MTE2, says its page; the kernel waits for MTE1 before it reads"
