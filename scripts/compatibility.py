@@ -42,6 +42,7 @@ from aclgrad.checks import exploration, operator_check
 from aclgrad.common import files, locks
 from aclgrad.common.cache import root as cache_root
 from aclgrad.reading import layout
+from aclgrad.reading.cpp_text import without_comments
 from aclgrad.reading.layout import locate
 from aclgrad.reading.sources import SourcesError, code, numpy_name
 from aclgrad.running.isolation import CRASHED, SLOW, first_reason
@@ -62,10 +63,12 @@ OTHER_ARCH = re.compile(r"arch35|_apt|regbase")
 """In the paths of sources for another architecture."""
 
 CUBE = re.compile(
-    r"\b(Mmad|LoadData|Fixpipe|MatmulImpl|REGIST_MATMUL_OBJ|matmul::Matmul|MatmulType|catlass|TPosition::(A1|A2|B1|B2|CO1|CO2)"
-    r"|QuePosition::(A1|A2|B1|B2|CO1|CO2))\b|lib/matmul_intf|lib/matrix"
+    r"\b(Mmad|LoadData|Fixpipe)\w*"
+    r"|\b(Matmul(Impl|Type|Config)|REGIST_MATMUL_OBJ|CubeFormat|catlass)\b|\bMatmul<"
+    r"|\b(T|Que)Position::(A1|A2|B1|B2|CO1|CO2)\b"
+    r"|\b(mmad|l1_to_l0_[ab]|mad|load_cbuf_to_c[ab]|copy_matrix_cc_to_gm)\s*[<(]"
 )
-"""What only kernels with matrix units say."""
+"""What only kernels with matrix units say. Many include the headers of Matmul and use no part."""
 
 OTHER_API = re.compile(r"\bTLOAD\b|c_api/")
 """What only kernels in PTO instructions or in the C API say."""
@@ -112,6 +115,11 @@ def text_of(source: Path, seen: set[Path]) -> str:
     )
 
 
+def uses_matrix_units(kernel: str, host: str = "") -> bool:
+    """Whether a kernel's text, or that of its op_host, says so outside comments."""
+    return bool(CUBE.search(without_comments(kernel)) or MATRIX_HOST.search(without_comments(host)))
+
+
 def kernels_of(checkout: Path) -> tuple[list[Kernel], dict[str, str]]:
     """Every kernel of architecture 2201 in a checkout, and the others with a reason."""
     kernels: list[Kernel] = []
@@ -140,7 +148,7 @@ def kernels_of(checkout: Path) -> tuple[list[Kernel], dict[str, str]]:
             if "_apt" in source.name or "__global__" not in source.read_text(errors="replace"):
                 continue
             kernel_text = text_of(source, set()) if soc else ""
-            matrix = bool(CUBE.search(kernel_text) or MATRIX_HOST.search(host_text))
+            matrix = uses_matrix_units(kernel_text, host_text)
             kernel = Kernel(checkout.name, operator, source, soc or "", below[:-1], matrix=matrix)
             if OTHERS.search(kernel_text) or OTHERS.search(host_text):
                 left_out[kernel.name] = "talks to other devices"
@@ -178,7 +186,7 @@ def _take_alone(
         if "_apt" in source.name or "__global__" not in source.read_text(errors="replace"):
             continue
         text = text_of(source, set())
-        matrix = bool(CUBE.search(text))
+        matrix = uses_matrix_units(text)
         kernel = Kernel(
             checkout.name, folder, source, "ascend910b", below[:-1], alone=True, matrix=matrix
         )

@@ -122,3 +122,22 @@ def test_what_a_unit_test_says(cases: list[tuple[str, str]], verdict: str) -> No
 def test_cells_are_the_same_on_every_machine() -> None:
     text = "k.h:87: src starts at 0x7fdfb84520e0 | /home/me/ops-nn/k.h: 0xffffffff\nmore"
     assert compatibility.escape(text) == "k.h:87: src starts at 0x... \\| ops-nn/k.h: 0xffffffff"
+
+
+@pytest.mark.parametrize(
+    ("kernel", "host", "uses"),
+    [
+        ('#include "lib/matmul_intf.h"\nAdd(x, y, z, 8);', "", False),
+        ("// Mmad makes the sums\nAdd(x, y, z, 8);", "", False),
+        ('#include "lib/matmul_intf.h"\nMatmul<A, B, C> mm;', "", True),
+        ("LoadDataWithTranspose(l0, l1, params);", "", True),
+        ("TBuf<AscendC::TPosition::CO1> sums;", "", True),
+        ("load_cbuf_to_ca(a, b, 0, 1, 1, 0, 0, false);", "", True),
+        ("Nomad(x); x.mad = 1;", "", False),
+        ("run(tiling);", "TCubeTiling cube;", True),
+        ("run(tiling);", "/* TCubeTiling */ int cube;", False),
+    ],
+)  # fmt: skip
+def test_which_kernels_use_matrix_units(kernel: str, host: str, uses: bool) -> None:
+    """Names count, and neither a header that brings them nor what a comment says."""
+    assert compatibility.uses_matrix_units(kernel, host) is uses
