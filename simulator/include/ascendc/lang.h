@@ -48,6 +48,8 @@ extern "C" __attribute__((weak, used, visibility("default"))) void aclsimCubeCod
 #define __mix__(cube, vector) \
   __attribute__((__patchable_function_entry__(0 * (cube), 0 * (vector))))
 #define __forceinline__ inline
+// A variable that each core has of its own: src/launch/block_locals.h.
+#define __BLOCK_LOCAL__ thread_local
 #define __sync_alias__
 #define __sync_noalias__
 #define __inout_pipe__(...)

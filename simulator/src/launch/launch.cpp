@@ -20,6 +20,7 @@
 #include "host/lock.h"
 #include "host/options.h"
 #include "host/thrown.h"
+#include "launch/block_locals.h"
 #include "launch/launch_line.h"
 #include "launch/thread_ub.h"
 #include "launch/touched.h"
@@ -173,6 +174,7 @@ class LaunchRun {
       : launch_(launch),
         result_(*result),
         line_(launch),
+        locals_(launch.entry),
         found_(launch.Cores()),
         atomics_(launch.Cores()),
         audience_(launch),
@@ -288,6 +290,7 @@ class LaunchRun {
 
   void RunKernel(Core* core) {
     const DivisionsGoOn divisions;
+    const BlockLocals::OfCore locals(locals_);
     // Not around RunForeign, which has work of its own.
     const auto crash = RunForeign(launch_.entry, [&] {
       audience_.Begins(core);
@@ -315,6 +318,7 @@ class LaunchRun {
   Mutex<9, "results of a launch"> resultMutex_;
   std::set<std::string> endedBy_;
   LaunchLine line_;
+  BlockLocals locals_;
   std::vector<std::vector<Finding>> found_;  // by core
   std::vector<std::vector<AtomicWrite>> atomics_;
   Audience audience_;
@@ -347,11 +351,13 @@ LaunchResult Launch(const KernelLaunch& launch) noexcept {
 
 void RunAgain(const KernelLaunch& launch) {
   Meeting meeting(launch);
+  const BlockLocals all(launch.entry);
   HostThreads::Instance().Run(launch.Cores(), 1, [&](uint32_t index) {
     const Image image(*launch.soc, launch.KindOf(index), KeepGoing());
     Core core(launch, index, ThreadUb(image.Bytes()), {}, &meeting);
     Core::SetCurrent(&core);
     bool failed = true;
+    const BlockLocals::OfCore locals(all);
     try {
       failed = RunForeign(launch.entry, [&] { CallKernel(launch, core.kind); }).has_value();
       core.End();

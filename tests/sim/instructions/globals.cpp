@@ -79,6 +79,30 @@ extern "C" __global__ __aicore__ void written(GM_ADDR gm) {
   DataCopy(Global<uint32_t>(gm), x, 16);
 }
 
+// Variables of each core, which have their first values when it begins, whichever core its host thread had before.
+namespace {
+struct Counter {
+  uint32_t count = 40;
+};
+}  // namespace
+__BLOCK_LOCAL__ __inline__ Counter counter;
+__BLOCK_LOCAL__ __inline__ __gm__ uint32_t* place;
+
+template <bool meet>
+void CountUp(GM_ADDR gm) {
+  counter.count += place == nullptr ? GetBlockIdx() : 1000;
+  place = reinterpret_cast<__gm__ uint32_t*>(gm) + 16 * GetBlockIdx();
+  if constexpr (meet) {
+    SyncAll();
+  }
+  GlobalTensor<uint32_t> out;
+  out.SetGlobalBuffer(place, 16);
+  out.SetValue(0, counter.count);
+  DataCacheCleanAndInvalid<uint32_t, CacheLine::SINGLE_CACHE_LINE>(out);
+}
+extern "C" __global__ __aicore__ void of_each_core(GM_ADDR gm) { CountUp<false>(gm); }
+extern "C" __global__ __aicore__ void of_each_core_at_once(GM_ADDR gm) { CountUp<true>(gm); }
+
 extern "C" __global__ __aicore__ void past_its_end(GM_ADDR gm) { Staged().Run(assist + 8, gm, 16); }
 
 extern "C" __global__ __aicore__ void write_to_it(GM_ADDR gm) {

@@ -51,6 +51,18 @@ def test_a_variable_may_be_written(runtime: Runtime, library: ctypes.CDLL) -> No
     assert (got == 7).all()
 
 
+@pytest.mark.parametrize("threads", ["1", "3"])
+@pytest.mark.parametrize("name", ["of_each_core", "of_each_core_at_once"])
+def test_variables_of_each_core(
+    runtime: Runtime, library: ctypes.CDLL, name: str, threads: str
+) -> None:
+    """__BLOCK_LOCAL__: no core sees what another one has written, whatever host thread it is on."""
+    with runtime.options(threads=threads):
+        for _ in range(2):
+            (got,) = runtime.launch(library[name], [np.zeros(8 * 16, np.uint32)], block_dim=8)
+            np.testing.assert_array_equal(got[::16], 40 + np.arange(8))
+
+
 @pytest.mark.parametrize(
     ("name", "kind", "text"),
     [
