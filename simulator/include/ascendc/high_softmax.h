@@ -178,6 +178,17 @@ constexpr SoftMaxTiling SoftMaxFlashV2TilingFunc(
                               isFlashOutputBrc);
 }
 
+// Kernels call what implements it too, with the workspace in floats.
+constexpr SoftMaxTiling SoftMaxFlashV2TilingFuncImpl(
+    uint32_t srcM, uint32_t srcK, uint32_t dataTypeSize1, uint32_t dataTypeSize2,
+    uint32_t localWorkSpaceSize, bool isUpdate = false, bool isBasicBlock = false,
+    bool isDataFormatNZ = false, bool isFlashOutputBrc = false) {
+  constexpr uint32_t kFloat = 4;
+  return SoftMaxFlashV2TilingFunc({srcM, srcK, srcM, srcK}, dataTypeSize1, dataTypeSize2,
+                                  localWorkSpaceSize * kFloat, isUpdate, isBasicBlock,
+                                  isDataFormatNZ, isFlashOutputBrc);
+}
+
 // Softmax of rows that come in pieces.
 #define ACLSIM_SOFTMAX_FLASH(Data, Statistic)                                                      \
   template <typename T, bool isReuseSource = false, bool isBasicBlock = false>                     \

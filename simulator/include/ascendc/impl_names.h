@@ -2,6 +2,7 @@
 // Functions of CANN's own implementation that kernels in use call by name.
 #pragma once
 
+#include "ascendc/cube.h"
 #include "ascendc/intrinsics.h"
 #include "ascendc/vec_reduce.h"
 
@@ -20,10 +21,21 @@ namespace AscendC {
 template <typename... Arguments>
 void InitDump(bool, Arguments...) {}  // dumps need no memory here
 
+// Tells a checker of the device what a kernel may touch. Here every access is checked against the allocations.
+template <typename T>
+void OOMCheckAddrRange(__gm__ T*, uint64_t) {}
+
 constexpr int8_t TWO_NUM = 2;
 constexpr uint16_t SYNC_AIC_FLAG = 11;
 constexpr uint16_t SYNC_AIV_FLAG = 12;
 constexpr uint16_t SYNC_AIV_ONLY_ALL = 14;
+constexpr uint32_t ONE_FOURTH_DEFAULT_REPEAT_STRIDE = DEFAULT_REPEAT_STRIDE / 4;
+constexpr uint32_t RESERVED_WORKSPACE = 16 * 1024 * 1024;
+
+// How softmax reduces rows, which kernels with a softmax of their own tell one another.
+struct ReduceLastND {
+  uint32_t originalSrcM, originalSrcK, srcM, srcK, dstM, dstK;
+};
 
 // In 16 bits, as CANN's: an operand of 65536 is 0.
 inline uint16_t CeilDiv(uint16_t value, uint16_t divisor) {
@@ -73,6 +85,20 @@ void DuplicateImpl(__ubuf__ T* dst, const T& scalarValue, uint64_t mask, const u
   aclsim::VecDuplicate(detail::At(dst), detail::Scalar(scalarValue),
                        aclsim::Strided(aclsim::MaskCtl(true, mask, repeatTime), dstBlockStride, 1,
                                        1, dstRepeatStride, 8, 8));
+}
+
+// The matrix unit's take what their instructions take.
+template <typename... Arguments>
+void MmadImpl(const Arguments&... arguments) {
+  Mmad(arguments...);
+}
+template <typename... Arguments>
+void LoadDataImpl(const Arguments&... arguments) {
+  LoadData(arguments...);
+}
+template <typename... Arguments>
+void SetFixPipeConfigImpl(const Arguments&... arguments) {
+  SetFixPipeConfig(arguments...);
 }
 
 }  // namespace AscendC

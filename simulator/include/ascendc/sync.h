@@ -116,8 +116,15 @@ void CrossCoreWaitFlag(uint16_t flagId) {
   ACLSIM_KEEP_FRAME();
 }
 
-// The older name of CrossCoreWaitFlag.
-inline void WaitEvent(uint16_t flagId) { CrossCoreWaitFlag(flagId); }
+// The older names of these two, in the mode of an AIC and its AIVs.
+template <pipe_t pipe, uint8_t modeId = 2>
+void NotifyEvent(uint16_t flagId) {
+  CrossCoreSetFlag<modeId, pipe>(flagId);
+}
+template <pipe_t pipe = PIPE_S, uint8_t modeId = 0>
+void WaitEvent(uint16_t flagId) {
+  CrossCoreWaitFlag<modeId, pipe>(flagId);
+}
 
 template <pipe_t src, pipe_t dst>
 class TQueSync {

@@ -49,6 +49,7 @@ struct OpSystemRunCfg {
 namespace AscendC {
 
 using TEventID = int8_t;
+constexpr TEventID INVALID_TEVENTID = -1;
 
 enum class TPosition : uint8_t {
   GM,
@@ -346,9 +347,15 @@ struct TransDataTo5HDParams {
   uint16_t srcRepStride = 0;
 };
 
-template <typename T, typename U>
-struct IsSameType {
-  static constexpr bool value = std::is_same<T, U>::value;
+template <bool b>
+struct BoolInst {
+  using Type = BoolInst<b>;
+  static constexpr bool value = b;
 };
+using TrueType = BoolInst<true>;
+using FalseType = BoolInst<false>;
+
+template <typename T, typename U>
+struct IsSameType : BoolInst<std::is_same_v<T, U>> {};
 
 }  // namespace AscendC

@@ -69,7 +69,7 @@ void Load(const LocalTensor<T>& to, const LocalTensor<T>& from, GM_ADDR gm, cons
       break;
     case k3d:
       if constexpr (!std::is_same_v<T, int4b_t>) {
-        LoadData(to, from, Load3d<T>(words, at));
+        LoadDataImpl(to, from, Load3d<T>(words, at));  // the name in the implementation
       }
       break;
     case kFromGm: {
@@ -151,6 +151,8 @@ void Run(GM_ADDR a, GM_ADDR b, GM_ADDR out, GM_ADDR bias, GM_ADDR quant, GM_ADDR
     }
     if (i == 0 && words[6] != 0) {
       Mmad(co1, a2, b2, c2, mmad);
+    } else if constexpr (std::is_same_v<O, bfloat16_t>) {
+      MmadImpl(co1, a2, b2, mmad);  // the name in the implementation
     } else {
       Mmad(co1, a2, b2, mmad);
     }
@@ -173,7 +175,7 @@ void Run(GM_ADDR a, GM_ADDR b, GM_ADDR out, GM_ADDR bias, GM_ADDR quant, GM_ADDR
     Order<HardEvent::MTE2_FIX>();
     LocalTensor<uint64_t> table(TPosition::C2PIPE2GM, 0, words[3] / 8);
     DataCopy(table, q1, DataCopyParams(1, static_cast<uint16_t>(words[3] / 128), 0, 0));
-    SetFixPipeConfig(table);
+    SetFixPipeConfigImpl(table);
     PipeBarrier<PIPE_FIX>();
   } else if (words[3] != 0) {
     Order<HardEvent::MTE2_FIX>();

@@ -114,11 +114,16 @@ extern "C" __global__ __aicore__ void of_the_implementation(GM_ADDR gm) {
   CastImpl(reinterpret_cast<__ubuf__ half*>(h.GetPhyAddr()), from, RoundMode::CAST_NONE, 64);
   CastImpl(to + 24, reinterpret_cast<__ubuf__ half*>(h.GetPhyAddr()), RoundMode::CAST_NONE, 8);
   PRELOAD(4);
+  OOMCheckAddrRange(gm, 128);
+  static_assert(TrueType::value && !FalseType::Type::value && INVALID_TEVENTID == -1);
+  static_assert(std::is_base_of_v<FalseType, IsSameType<half, float>>);
   PipeBarrier<PIPE_ALL>();
   static_assert(F32_NEG_INF == 0xff800000 && TOTAL_UB_SIZE > TMP_UB_OFFSET);
   static_assert(TOTAL_L1_SIZE <= 512 * 1024 && TOTAL_L0A_SIZE + TOTAL_L0B_SIZE == TOTAL_L0C_SIZE);
   static_assert(Align(33u, 32u) == 64);
   ASSERT(CeilDiv(33, 32) == 2 && CeilAlign(33, 32) == 64);
+  static_assert(ONE_FOURTH_DEFAULT_REPEAT_STRIDE == 2 && RESERVED_WORKSPACE == 16 << 20);
+  static_assert(sizeof(ReduceLastND) == 24);
   static_assert(ONE_BYTE_BIT_SIZE == 8 && SYNC_AIC_FLAG == 11 && SYNC_AIV_FLAG == 12);
   DataCopy(Global<float>(gm), y, 32);
 }
@@ -180,3 +185,7 @@ constexpr SoftMaxTiling kFlash =
     AscendC::SoftMaxFlashV2TilingFunc({64, 512, 64, 500}, 4, 4, 8192, true, false);
 static_assert(kFlash.splitM == 24 && kFlash.rangeM == 2 && kFlash.tailM == 16);
 static_assert(kFlash.srcM == 64 && kFlash.srcK == 512 && kFlash.outMaxK == 8);
+// The name in the implementation has the workspace in floats.
+constexpr SoftMaxTiling kSameFlash =
+    AscendC::SoftMaxFlashV2TilingFuncImpl(64, 512, 4, 4, 2048, true, false);
+static_assert(kSameFlash.splitM == 24 && kSameFlash.rangeM == 2 && kSameFlash.tailM == 16);

@@ -54,6 +54,8 @@ __aicore__ void Aic(const GlobalTensor<int32_t>& in, const GlobalTensor<int32_t>
     CrossCoreSetFlag<4, PIPE_MTE3>(kThere);
   } else if constexpr (fault == kReserved) {
     CrossCoreSetFlag<2, PIPE_MTE3>(12);
+  } else if constexpr (fault == kNone) {
+    NotifyEvent<PIPE_MTE3>(kThere);  // by their older names
   } else if constexpr (fault != kNoSet && fault != kSetBeforeWrite) {
     CrossCoreSetFlag<2, PIPE_MTE3>(kThere);
   }
@@ -80,6 +82,8 @@ __aicore__ void Aiv(const GlobalTensor<int32_t>& there, const GlobalTensor<int32
   }
   if constexpr (fault == kReserved) {
     CrossCoreWaitFlag(12);
+  } else if constexpr (fault == kNone) {
+    WaitEvent<PIPE_S>(kThere);
   } else if constexpr (fault != kNoWait) {
     CrossCoreWaitFlag(kThere);
   }
