@@ -136,8 +136,13 @@ class MatmulImpl {
   }
   void SetBias(const GlobalTensor<BiasT>& biasGlobal) {
     static_assert(config.enableSetBias, "Matmul: SetBias with a config whose enableSetBias is off");
-    static_assert(std::is_same_v<BiasT, Sum> || (kOfFloats && std::is_same_v<BiasT, half>),
-                  "Matmul: the bias is float or half, or int32_t where A and B are int8_t");
+    if constexpr (!Rules::kTakesBias) {
+      detail::mm::Misuse(
+          "SetBias", "Give it as float or half, or as int32_t where A and B are int8_t or int4b_t.",
+          "the bias is of %s, which %s",
+          std::is_same_v<BiasT, bfloat16_t> ? "bfloat16_t" : "another type",
+          detail::mm::kOn950 ? "is not simulated yet" : "the bias table cannot take");
+    }
     if (tiling_.isBias == 0) {
       detail::mm::Misuse("SetBias", "Hardware has no room for it. Call EnableBias(true) in tiling.",
                          "the tiling's isBias is 0");
@@ -290,6 +295,8 @@ class MatmulImpl {
                          "the batches of A and B have %d and %d matrices", batchA, batchB);
     }
   }
+  // So many results share L0C before they leave, which changes speed alone.
+  void SetNBatchOutNum(int32_t) {}
   void IterateBatch(const GlobalTensor<Dst>& gm, bool enPartialSum, uint8_t enAtomic,
                     bool enSequentialWrite, const uint32_t matrixStrideA = 0,
                     const uint32_t matrixStrideB = 0, const uint32_t matrixStrideC = 0) {
@@ -702,7 +709,7 @@ class MatmulImpl {
   LocalTensor<Sum> BiasIntoTable(detail::mm::Memory& memory) {
     using namespace detail::mm;
     const LocalTensor<Sum> table = memory.template Table<Sum>();
-    if constexpr (std::is_same_v<BiasT, Sum> || std::is_same_v<BiasT, half>) {
+    if constexpr (Rules::kTakesBias) {
       constexpr uint32_t kUnit = 64, kWord = kOn950 ? 32 : kUnit;
       const uint32_t slot = memory.bias1.Take(1);
       const LocalTensor<BiasT> l1 = memory.template L1<BiasT>(room_.atBias);

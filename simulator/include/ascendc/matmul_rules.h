@@ -48,6 +48,9 @@ struct Rules {
                                     std::is_same_v<SrcA, float> || kOfFp8;
   static constexpr bool kTo8 = std::is_same_v<Dst, int8_t> || std::is_same_v<Dst, uint8_t>;
   static constexpr bool kQuantises = kTo8 || (kOfIntegers && std::is_same_v<Dst, half>);
+  // Types of a bias that is never set mean nothing: kernels without one have whatever C has.
+  static constexpr bool kTakesBias =
+      std::is_same_v<BiasT, Sum> || (kOfFloats && std::is_same_v<BiasT, half>);
   static constexpr bool kOwnCo1 = C::pos == TPosition::CO1;  // the kernel has the tile in L0C
   // Copies of the kernel's own.
   static constexpr bool kCopiesOut = kIsCopy<decltype(CallBack::kCopyOut)>;
@@ -84,9 +87,6 @@ struct Rules {
   static_assert(
       !kTo8 || !std::is_same_v<SrcA, float>,
       "Matmul: C is quantised to eight bits where A and B are half, bfloat16_t or int8_t");
-  static_assert(std::is_same_v<BiasT, Sum> || (kOfFloats && std::is_same_v<BiasT, half>) ||
-                    !config.enableSetBias || std::is_same_v<BiasT, Dst>,
-                "Matmul: the bias is float or half, or int32_t where A and B are int8_t");
   static_assert(A::pos == TPosition::GM || A::pos == TPosition::TSCM,
                 "Matmul: A in VECOUT is not simulated yet; it lies in GM or TSCM; "
                 "docs/simulator.md says what is");

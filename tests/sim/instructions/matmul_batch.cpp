@@ -97,6 +97,7 @@ class Batches {
   __aicore__ inline void Call(Object& object, const GlobalTensor<T>& c) {
     if (told_.way != kNoNum) {
       object.SetBatchNum(told_.batchA, told_.batchB);
+      object.SetNBatchOutNum(2);
     }
     object.IterateBatch(c, told_.way == kPartial, static_cast<uint8_t>(told_.atomic),
                         told_.way == kSequential, uint32_t(told_.strideA), uint32_t(told_.strideB),

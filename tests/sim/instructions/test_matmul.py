@@ -493,6 +493,17 @@ def test_no_parameter_of_quantisation(runtime: Runtime, library: ctypes.CDLL) ->
         product.run(runtime, library)
 
 
+@pytest.mark.plants_faults
+def test_a_bias_that_the_table_does_not_take(runtime: Runtime, library: ctypes.CDLL) -> None:
+    """Kernels give a bias that they never set the type of C; one that is set is named."""
+    bf16 = ml_dtypes.bfloat16
+    product = Product("bf16_of_bf16", 40, 50, 33, bf16, bf16)
+    product.check(product.run(runtime, library))
+    product = Product("bf16_of_bf16", 40, 50, 33, bf16, bf16, bias=bf16)
+    with pytest.raises(KernelError, match=r"SetBias of a Matmul object: the bias is of bfloat16_t"):
+        product.run(runtime, library)
+
+
 HEAD = '#define ASCENDC_CUBE_ONLY\n#include "lib/matmul_intf.h"\nusing namespace AscendC;\n'
 REFUSED = {
     "MX types are not simulated yet": "Matmul<Gm<uint8_t>, Gm<uint8_t>, Gm<int32_t>>",
