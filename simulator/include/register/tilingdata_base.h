@@ -26,10 +26,12 @@ struct FieldInfo {
 class TilingDef {
  public:
   TilingDef() = default;
-  TilingDef(const TilingDef&) = delete;
-  // An assignment takes the other one's memory, as CANN's does: both read and write there from then on.
+  // A copy and an assignment take the other one's memory, as CANN's do: both read and write there from then on. Here the memory lives
+  // as long as any of them.
+  TilingDef(const TilingDef& other);
   TilingDef& operator=(const TilingDef& other) {
     SetDataPtr(other.data_ptr_);
+    own_ = other.own_;
     return *this;
   }
   virtual ~TilingDef() = default;
@@ -57,7 +59,7 @@ class TilingDef {
 
   std::vector<FieldInfo> fields_;
   std::vector<std::pair<TilingDef*, size_t>> nested_;
-  std::unique_ptr<uint64_t[]> own_;
+  std::shared_ptr<uint64_t[]> own_;
   size_t data_size_ = 0;
   const char* class_name_ = "";
 };

@@ -3,6 +3,8 @@
 // ask for by the bias.
 #include <cmath>
 #include <cstdio>
+#include <functional>
+#include <memory>
 #include <stdexcept>
 
 #include "log/log.h"
@@ -12,7 +14,34 @@
 #include "tiling/platform/platform_ascendc.h"
 #include "util/math_util.h"
 
+// What repositories declare of CANN's bank of tilings, and register there while their library loads: it has to load here as well.
+namespace tuningtiling {
+class TuningTilingDef {};
+struct TuningTilingClassFactory {
+  static void RegisterTilingData(const ge::AscendString& optype,
+                                 std::shared_ptr<TuningTilingDef> (*constructor)());
+  static std::shared_ptr<TuningTilingDef> CreateTilingDataInstance(const ge::AscendString& optype);
+};
+struct OpBankKeyFuncRegistryV2 {
+  using Convert = std::function<bool(const gert::TilingContext*, std::shared_ptr<void>&, size_t&)>;
+  using Parse = std::function<bool(const std::shared_ptr<void>&, size_t, ge::AscendString&)>;
+  using Load = std::function<bool(std::shared_ptr<void>&, size_t&, const ge::AscendString&)>;
+  OpBankKeyFuncRegistryV2(const ge::AscendString& optype, const Convert& convert);
+  OpBankKeyFuncRegistryV2(const ge::AscendString& optype, const Parse& parse, const Load& load);
+};
+}  // namespace tuningtiling
+
 namespace {
+
+const bool isInBank = [] {
+  using namespace tuningtiling;
+  TuningTilingClassFactory::RegisterTilingData("ProbeShift",
+                                               [] { return std::make_shared<TuningTilingDef>(); });
+  OpBankKeyFuncRegistryV2("ProbeShift", OpBankKeyFuncRegistryV2::Convert());
+  OpBankKeyFuncRegistryV2("ProbeShift", OpBankKeyFuncRegistryV2::Parse(),
+                          OpBankKeyFuncRegistryV2::Load());
+  return TuningTilingClassFactory::CreateTilingDataInstance("ProbeShift") != nullptr;
+}();
 
 struct CompileInfo {
   uint32_t cores = 0;
@@ -33,6 +62,8 @@ ge::graphStatus Tile(gert::TilingContext* context) {
   OP_CHECK_NULL_WITH_CONTEXT(context, bias);
   OP_CHECK_NULL_WITH_CONTEXT(context, mode);
   OP_CHECK_IF(std::isnan(*bias), OP_LOGE(context, "bias is NaN, %s", "which no one can add"),
+              return ge::GRAPH_FAILED);
+  OP_CHECK_IF(isInBank, OP_LOGE(context, "there is no bank of tilings here"),
               return ge::GRAPH_FAILED);
   if (std::isinf(*bias)) throw std::runtime_error("bias is infinite");
   auto* tiling = context->GetTilingData<ProbeShiftTiling>();

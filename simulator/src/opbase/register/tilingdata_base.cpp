@@ -4,6 +4,21 @@
 
 namespace optiling {
 
+TilingDef::TilingDef(const TilingDef& other)
+    : data_ptr_(other.data_ptr_),
+      fields_(other.fields_),
+      nested_(other.nested_),
+      own_(other.own_),
+      data_size_(other.data_size_),
+      class_name_(other.class_name_) {
+  // Structs are members of the class that derives: they lie as far from this one as the other's from it.
+  const auto begin = reinterpret_cast<uintptr_t>(&other);
+  for (auto& [nested, offset] : nested_) {
+    const uintptr_t within = reinterpret_cast<uintptr_t>(nested) - begin;
+    nested = reinterpret_cast<TilingDef*>(reinterpret_cast<uintptr_t>(this) + within);
+  }
+}
+
 size_t TilingDef::AddField(const char* dtype, const char* name, size_t elementSize, size_t count) {
   Align(elementSize);
   const size_t offset = data_size_;
@@ -32,7 +47,7 @@ void TilingDef::Finish(const char* className, bool allocate) {
   class_name_ = className;
   Align(8);
   if (!allocate) return;
-  own_ = std::make_unique<uint64_t[]>(data_size_ / 8);
+  own_ = std::make_shared<uint64_t[]>(data_size_ / 8);
   SetDataPtr(own_.get());
 }
 

@@ -13,7 +13,20 @@ static ge::graphStatus ClipRowsTilingFunc(gert::TilingContext* context) {
   const gert::Shape& shape = context->GetInputShape(0)->GetStorageShape();
   OP_CHECK_IF(shape.GetDimNum() != 2, OP_LOGE(context, "x must be a matrix"),
               return ge::GRAPH_FAILED);
-  ClipRowsTilingData data;
+  // A copy and what is assigned share their memory, structs within too, which outlives the first one.
+  ClipRowsTilingData data = [] {
+    ClipRowsTilingData first;
+    first.set_flag(6);
+    ClipRowsTilingData copy(first);
+    copy.limits.set_low(-9);
+    first.limits.set_high(copy.limits.get_low() == first.limits.get_low() ? 9 : 0);
+    return ClipRowsTilingData(copy);
+  }();
+  ClipRowsTilingData other;
+  other = data;
+  if (data.get_flag() != 6 || data.limits.get_high() != 9 || other.limits.get_low() != -9) {
+    return ge::GRAPH_FAILED;
+  }
   data.set_flag(7);
   data.set_rows(shape.GetDim(0));
   const uint32_t sizes[3] = {1, static_cast<uint32_t>(shape.GetDim(1)), 3};
