@@ -90,6 +90,23 @@ def test_asserts_without_a_semicolon(text: str, want: str | None) -> None:
     assert project_entry.with_closed_asserts(text) == (want or text)
 
 
+@pytest.mark.parametrize(
+    ("text", "want"),
+    [
+        ("if constexpr (TILING_KEY_IS(1)) {", "if  (TILING_KEY_IS(1)) {"),
+        ("else if\nconstexpr((TILING_KEY_IS(1) || b))", "else if\n((TILING_KEY_IS(1) || b))"),
+        ("if constexpr (TILING_KEY_VAR == 2) {", "if  (TILING_KEY_VAR == 2) {"),
+        ("if constexpr (a) { f(TILING_KEY_IS(1)); }", None),
+        ("if constexpr (a) f(TILING_KEY_VAR);", None),
+        ("if (TILING_KEY_IS(1)) {", None),
+        ("constexpr (TILING_KEY_IS(1))", None),
+    ],
+)
+def test_keys_are_chosen_at_run_time(text: str, want: str | None) -> None:
+    """Where a device build has a binary for each key, a library has all of them."""
+    assert project_entry.with_keys_at_run_time(text) == (want or text)
+
+
 def test_dtypes_that_are_numbers() -> None:
     """Many of them are none that a tensor has: tiling and kernel mean the number."""
     declared = "ASCENDC_TPL_DTYPE_DECL(D, 10, 20, C_DT_FLOAT)"

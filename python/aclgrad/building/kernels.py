@@ -29,6 +29,7 @@ from aclgrad.reading.kernel_entry import (
     entries,
     instances_of,
     with_closed_asserts,
+    with_keys_at_run_time,
 )
 from aclgrad.reading.sources import DEVICE_TYPES, Kernel, SourcesError, numpy_name
 from aclgrad.spec.definition import Definition, Registered
@@ -356,12 +357,12 @@ class KernelBuilder(Compiler):
 
     def for_host(self, source: Path, name: str, entry: Entry) -> tuple[Path, Entry]:
         """A kernel source as a host's compiler takes it, and its entry there: without launches,
-        with a semicolon behind each ASSERT, and with a name of its own where C has a function of
-        that name.
+        with a semicolon behind each ASSERT, tiling keys as a choice at run time, and with a name of
+        its own where C has a function of that name.
         """
         text = text_of(source)
         changed = without_launches(text) if "<<<" in text else text
-        changed = with_closed_asserts(changed)
+        changed = with_keys_at_run_time(with_closed_asserts(changed))
         if entry.extern_c and _is_of_c(entry.name):
             pattern = rf"(__global__[^;{{}}]*?\bvoid\s+(?:__aicore__\s+)?){entry.name}(?=\s*\()"
             renamed, count = re.subn(pattern, rf"\g<1>aclsim_{entry.name}", changed)

@@ -107,6 +107,19 @@ def with_closed_asserts(text: str) -> str:
     return "".join([*parts, text[start:]])
 
 
+def with_keys_at_run_time(text: str) -> str:
+    """A source that chooses by tiling key at run time: a device build has a binary for each key,
+    so that the choice may be `if constexpr` there, and a library of the simulator has all keys.
+    """
+    parts, start = [], 0
+    for match, end in calls(text, "constexpr"):
+        is_condition = re.search(r"\bif\s+$", text[: match.start()])
+        if is_condition and re.search(r"\bTILING_KEY_(IS|VAR)\b", text[match.end() : end]):
+            parts.append(text[start : match.start()])
+            start = match.start() + len("constexpr")
+    return "".join([*parts, text[start:]])
+
+
 def _in_directive(text: str, at: int) -> bool:
     """Whether a line, with those that it continues, is the preprocessor's."""
     start = text.rfind("\n", 0, at) + 1
