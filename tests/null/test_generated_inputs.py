@@ -73,6 +73,39 @@ def test_ends_of_rows_ascend() -> None:
             assert ends.min() >= 0 and ends.max() == x.shape[0]
 
 
+def test_matrices_of_a_product_go_together() -> None:
+    """The first cases of an operator that multiplies; no case of another one is of that style."""
+    names = ("x1", "x2", "scale", "bias", "pertoken_scale", "x3")
+    inputs = tuple(Param(name, kind="optional" if name == "bias" else "required") for name in names)
+    definition = dataclasses.replace(op("none", type_="QuantBatchMatmulV3"), inputs=inputs)
+    row = ("DT_FLOAT",) * (len(names) + 1)
+    made = [*made_inputs.cases(definition, row)]
+    products = [case for case in made if case.recipe and case.recipe.style == "product"]
+    assert made[0] in products
+    for case in products:
+        x1, x2, scale, bias, pertoken, x3 = (
+            param[0].shape if param else () for param in case.inputs
+        )
+        if len(x1) > 1:
+            assert x2 == (*x1[:-2], x1[-1], 96) and x3 == (*x1[:-1], 96)
+            assert scale == (96,) and bias in ((), (96,)) and pertoken == x1[:-1]
+            assert [shape for shape, _ in case.outputs] == [(*x1[:-1], 96)]
+    others = made_inputs.cases(dataclasses.replace(definition, type="Linear"), row)
+    assert all(case.recipe and case.recipe.style != "product" for case in others)
+
+
+def test_the_dtype_of_the_result_as_an_attribute() -> None:
+    """Its number, where nothing else is said."""
+    attrs = (
+        AttrDef("dtype", "Int"),
+        AttrDef("out_dtype", "Int", default=3),
+        AttrDef("type", "Int"),
+    )
+    definition = dataclasses.replace(op("z"), attrs=attrs)
+    case = next(made_inputs.cases(definition, ("DT_FLOAT", "DT_INT32", "DT_BF16")))
+    assert case.attrs == {"dtype": 27, "out_dtype": 3, "type": 1}
+
+
 def reals(*names: str) -> Iterator[list[np.ndarray]]:
     """The tensors of every case of an operator of floats."""
     definition = dataclasses.replace(op("none"), inputs=tuple(map(Param, names)))

@@ -104,6 +104,9 @@ _SIZE_ONE = re.compile(
     r"^(lr|eps(ilon)?|step|alpha|value|max_grad_norm|global_grad_norm|found_inf|inv_scale|p"
     r"|beta[12]_power|weight_decay|min|max|scalar|keep_prob|drop_mask_?)$"
 )
+_RESULT_DTYPE = re.compile(r"^((dst|y|out(put)?)_?)?dtype$|^dst_type$")
+"""Attributes that say what the result is to be of."""
+
 _UPDATE = re.compile(r"update|source|^src$|values?$")
 
 _POSITIVE = re.compile(
@@ -223,6 +226,29 @@ def _last_vector(name: str, base: Shape, place: int) -> Shape:
     return base[-1:] if place else base
 
 
+_PRODUCT = re.compile(r"mat_?mul|gemm", re.IGNORECASE)
+"""In the types of operators that multiply matrices."""
+
+_FACTOR = re.compile(r"^(x2|b|w|mat_?2|other|rot|filter|(sparse_)?weights?)$")
+"""The second matrix of a product."""
+
+_COLUMNS = 96
+"""Of that matrix: whole fractals of any dtype, and as many as no other extent has."""
+
+
+def _product(name: str, base: Shape, place: int) -> Shape:
+    """Matrices that go together, without a transpose: [.., M, K], [.., K, N], and as the result."""
+    if not place or len(base) < 2:
+        return base
+    if _FACTOR.search(name):
+        return (*base[:-2], base[-1], _COLUMNS)
+    if _SIZE_ONE.search(name) or name == "beta":
+        return (1,)
+    if _PER_ROW.search(name) or name == "x1_scale":
+        return base[:-1]
+    return (_COLUMNS,) if _VECTOR.search(name) else (*base[:-1], _COLUMNS)
+
+
 _STYLES: tuple[tuple[str, Role], ...] = (
     ("same", _same),
     ("roles", _roles),
@@ -235,6 +261,7 @@ _STYLES: tuple[tuple[str, Role], ...] = (
     ("columns", _columns),
     ("first smaller", _first_smaller),
     ("groups", _groups),
+    ("product", _product),
 )
 STYLES = dict(_STYLES)
 """How the shapes of inputs belong together."""
@@ -248,7 +275,14 @@ def styles(op: Definition, row: Sequence[str]) -> list[str]:
         for item, kind in zip(op.inputs, kinds, strict=False)
     )
     first = ("gathered", "rows", "nd") if few else ()
-    return [*first, *(name for name in STYLES if name not in first)]
+    known = _styles_of(op)
+    return [*first, *(name for name in known if name not in first)]
+
+
+def _styles_of(op: Definition) -> list[str]:
+    """Products come first where there is one, and nowhere else."""
+    product = ["product"] if _PRODUCT.search(op.type) else []
+    return [*product, *(name for name in STYLES if name != "product")]
 
 
 def cases(op: Definition, row: Sequence[str], limit: int = 48) -> Iterator[MadeCase]:
@@ -266,7 +300,7 @@ def cases(op: Definition, row: Sequence[str], limit: int = 48) -> Iterator[MadeC
 def _likely(op: Definition, row: Sequence[str]) -> Iterator[MadeCase]:
     optional = any(item.kind == "optional" for item in op.inputs)
     for given in (False, True) if optional else (False,):
-        for style in STYLES:
+        for style in _styles_of(op):
             for base in BASES:
                 yield made(op, row, Recipe(base, style, given))
             if style == "same" and len(op.inputs) == 1:
@@ -276,8 +310,9 @@ def _likely(op: Definition, row: Sequence[str]) -> Iterator[MadeCase]:
 def _bare(op: Definition, row: Sequence[str]) -> Iterator[MadeCase]:
     """For inference that is there but says nothing: outputs like the inputs."""
     for base in BASES[:3] if op.infer_shape else ():
-        case = made(op, row, Recipe(base))
-        outputs = _guess(op, case.inputs)
+        recipe = Recipe(base, _styles_of(op)[0])
+        case = made(op, row, recipe)
+        outputs = _guess(op, case.inputs, recipe)
         yield dataclasses.replace(case, label=f"{case.label}, outputs given", outputs=outputs)
 
 
@@ -285,6 +320,7 @@ def made(op: Definition, row: Sequence[str], recipe: Recipe) -> MadeCase:  # noq
     """A case of a recipe."""
     base, role = recipe.base, STYLES[recipe.style]
     attrs = {attr.name: made_attr(attr, base) for attr in op.attrs}
+    attrs |= {attr.name: code for attr in op.attrs for code in _dtype_code(op, row, attr)}
     words: list[str] = []
     if recipe.turned:
         attrs[recipe.turned] = other_way(attrs[recipe.turned])
@@ -355,7 +391,7 @@ def made(op: Definition, row: Sequence[str], recipe: Recipe) -> MadeCase:  # noq
     if len(given) > 1:
         unlike.append(f"{', '.join(given)} {TOGETHER}")
     label = ", ".join(words) + (f" ({recipe.values})" if recipe.values != "drawn" else "")
-    outputs = () if op.infer_shape else _guess(op, inputs)
+    outputs = () if op.infer_shape else _guess(op, inputs, recipe)
     return MadeCase(
         label,
         inputs,
@@ -369,11 +405,24 @@ def made(op: Definition, row: Sequence[str], recipe: Recipe) -> MadeCase:  # noq
     )
 
 
+def _dtype_code(op: Definition, row: Sequence[str], attr: AttrDef) -> list[int]:
+    """The number of the first output's dtype, for an attribute without a default that asks for it;
+    else none.
+    """
+    asks = attr.kind == "Int" and attr.default is None and _RESULT_DTYPE.search(attr.name.lower())
+    found = row[len(op.inputs) : len(op.inputs) + 1] if asks else ()
+    return [dtypes.by_label(dtype.removeprefix("DT_")).acl for dtype in found]
+
+
 def _guess(
-    op: Definition, inputs: Sequence[Sequence[NDArray[Any]]]
+    op: Definition, inputs: Sequence[Sequence[NDArray[Any]]], recipe: Recipe
 ) -> tuple[tuple[Shape, None], ...]:
-    """Outputs as large as the inputs together, where op_host has no inference."""
+    """Outputs as large as the inputs together, or as their product, where op_host has no
+    inference.
+    """
     shapes: list[Shape] = []
+    if recipe.style == "product" and len(recipe.base) > 1:
+        return (((*recipe.base[:-1], _COLUMNS), None),) * len(op.outputs)
     for item in op.outputs:
         lists = [param for param in inputs if len(param) > 1]
         if item.kind == "dynamic" and lists:
