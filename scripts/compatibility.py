@@ -506,7 +506,8 @@ How many operators of public libraries build and run as they are. Made by
 the simulator's. [layouts.md](layouts.md) says which projects build. The examples of the toolkit
 itself are in [compatibility_examples.md](compatibility_examples.md), those of catlass in
 [compatibility_catlass.md](compatibility_catlass.md); what `aclgrad check` says of
-41 operators is in [compatibility_check.md](compatibility_check.md). More libraries: {others}.
+41 operators is in [compatibility_check.md](compatibility_check.md). More libraries: {others}.\
+{matrix}
 
 * *builds*: op_host builds and registers itself, and the kernel builds for one dtype combination of
   its definition, the first with float32 if it has one.
@@ -519,6 +520,14 @@ itself are in [compatibility_examples.md](compatibility_examples.md), those of c
   test agrees with its golden data.
 """
 
+
+_MATRIX = """# Other people's operators with matrix units
+
+Kernels that use matrix units (cube and MIX kernels) of the libraries in
+[compatibility.md](compatibility.md), which says what the words mean and how this page is made.
+Products are compared with NumPy's in float64. Each kernel without a result is here with the first
+reason.
+"""
 
 WORDS = {"vector": "vector kernels", "matrix": "kernels with matrix units"}
 """What --unit chooses."""
@@ -536,12 +545,21 @@ def _title(commits: Mapping[str, str]) -> str:
 def _others(doc: Path | None) -> str:
     """Links to the pages of other libraries that lie beside one."""
     beside = sorted(doc.parent.glob(f"{doc.stem}_*.md")) if doc is not None else []
-    found = [path for path in beside if not path.stem.endswith(("_examples", "_catlass", "_check"))]
+    own = ("_examples", "_catlass", "_check", "_matrix")
+    found = [path for path in beside if not path.stem.endswith(own)]
     return ", ".join(
         f"[{path.stem.removeprefix(f'{doc.stem}_').replace('_', '-')}]({path.name})"
         for path in found
         if doc is not None
     )
+
+
+def _with_matrix_units(doc: Path | None) -> str:
+    """A link to the page of matrix kernels, where it lies beside one."""
+    page = doc.with_name(f"{doc.stem}_matrix.md") if doc is not None else None
+    if page is None or not page.is_file():
+        return ""
+    return f"\nKernels with matrix units are in [{page.name}]({page.name})."
 
 
 def document(
@@ -553,13 +571,15 @@ def document(
     draw: str = "",
     others: str = "none",
     unit: str = "vector",
+    matrix: str = "",
 ) -> str:
     """The text of docs/compatibility.md, or of a page of one more library."""
     figures = Figures.of(results)
     libraries = ", ".join(f"{name} {commit}" for name, commit in sorted(commits.items()))
     of = "all of them" if figures.tried == total else f"{figures.tried} of them"
     of += f", {draw}" if draw else ""
-    head = _SHORT.format(title=_title(commits)) if short else _INTRODUCTION.format(others=others)
+    head = _MATRIX if unit == "matrix" else _SHORT if short else _INTRODUCTION
+    head = head.format(title=_title(commits), others=others, matrix=matrix)
     lines = [
         head,
         f"{libraries}: {total} {WORDS[unit]} for Atlas A2. Tried: {of}.",
@@ -577,7 +597,7 @@ def document(
         lines += ["## What does not build", ""]
         lines += [f"* {name}: {escape(result['why'])[:160]}" for name, result in failed.items()]
         lines.append("")
-    lines += _wrong(results)
+    lines += _wrong(results, each=unit == "matrix")
     lines += _faults(results)
     reasons = collections.Counter(why.split(":", maxsplit=1)[0] for why in left_out.values())
     if reasons:
@@ -595,8 +615,8 @@ _REFUSALS = (
 """Why an operator took nothing, by what it said last."""
 
 
-def _wrong(results: Mapping[str, dict[str, Any]]) -> list[str]:
-    """What built and did not come to a result."""
+def _wrong(results: Mapping[str, dict[str, Any]], *, each: bool = False) -> list[str]:
+    """What built and did not come to a result; each kernel with its reason, or how many."""
     lines: list[str] = []
     ended = (CRASHED, SLOW)
     items = [
@@ -607,13 +627,14 @@ def _wrong(results: Mapping[str, dict[str, Any]]) -> list[str]:
     if items:
         lines += ["## What crashed or did not end", "", *items, ""]
     alone = sum(result["why"].startswith("a kernel file") for result in results.values())
-    refused = [
-        result["why"]
-        for result in results.values()
+    by_name = {
+        name: result["why"]
+        for name, result in sorted(results.items())
         if result["kernel"]
         and result["ran"] in (exploration.REFUSED, "")
         and not result["why"].startswith("a kernel file")
-    ]
+    }
+    refused = [*by_name.values()]
     if refused or alone:
         counts = collections.Counter(
             next(label for label, pattern in _REFUSALS if re.search(pattern, why))
@@ -622,7 +643,10 @@ def _wrong(results: Mapping[str, dict[str, Any]]) -> list[str]:
         lines += ["## Why some ran on nothing", ""]
         if alone:
             lines.append(f"* {alone}: a kernel file alone, which does not tell what its inputs are")
-        lines += [f"* {count}: {label}" for label, count in counts.most_common()]
+        if each:
+            lines += [f"* {name}: {escape(why)[:200]}" for name, why in by_name.items()]
+        else:
+            lines += [f"* {count}: {label}" for label, count in counts.most_common()]
         lines.append("")
     return lines
 
@@ -808,6 +832,7 @@ def main() -> int:  # noqa: C901
                 else "",
                 _others(options.doc),
                 options.unit,
+                _with_matrix_units(options.doc),
             ),
             "--doc",
         )
