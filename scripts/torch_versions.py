@@ -9,7 +9,7 @@ Each version of torch_npu gets a folder with the PyTorch of its number, for the 
 a few files of tests/torch_backend. What pip finds decides which build of PyTorch that is: one for
 CPUs alone is preferred, and one for CUDA gets stand-ins in the place of CUDA's libraries.
 ``--installed`` takes folders that are filled already. ``--record`` keeps the results, and
-``--resume`` adds to them.
+``--resume`` adds to them. ``--write`` keeps what the page says of versions that are not in them.
 """
 
 from __future__ import annotations
@@ -106,28 +106,45 @@ def by_file(found: Outcomes) -> Row:
     return row
 
 
-def table(rows: Mapping[str, Row]) -> str:
-    """Tests that pass, by version and file, and what the failed ones say."""
+def cells(row: Row) -> list[str]:
+    """Tests that pass, by file."""
+    found = [row.get(file, (0, {})) for file in TESTS]
+    return [f"{ran - len(failed)} of {ran}" if ran else "-" for ran, failed in found]
+
+
+def table(rows: Mapping[str, Row], before: str = "") -> str:
+    """Tests that pass, by version and file, and what the failed ones say. What an earlier table
+    says of other versions is kept: a run takes hours and gigabytes, and few take all versions.
+    """
+    shown = {name: cells(row) for name, row in rows.items()}
+    reasons: dict[str, set[str]] = {}
+    for name, row in rows.items():
+        for _, failed in row.values():
+            for test, reason in failed.items():
+                short = page_sections.cell(f"{test.rpartition('::')[2]}: {reason}")
+                reasons.setdefault(short, set()).add(_torch_npu(name))
+    taken = set(map(_torch_npu, rows))
+    for line in before.splitlines():
+        parts = re.split(r" *(?<!\\)\| *", line)[1:-1]
+        if len(parts) == 1 + len(TESTS) and parts[0][:1].isdigit():
+            shown |= {} if _torch_npu(parts[0]) in taken else {parts[0]: parts[1:]}
+        elif len(parts) == 2 and parts[1][:1].isdigit():
+            reasons.setdefault(parts[0], set()).update(set(parts[1].split(", ")) - taken)
     lines = [
         f"| torch, torch_npu | {' | '.join(TESTS)} |",
         f"|---|{'---|' * len(TESTS)}",
+        *(f"| {name} | {' | '.join(shown[name])} |" for name in sorted(shown, key=order)),
     ]
-    reasons: dict[str, set[str]] = {}
-    for name, row in rows.items():
-        cells = []
-        for file in TESTS:
-            ran, failed = row.get(file, (0, {}))
-            cells.append(f"{ran - len(failed)} of {ran}" if ran else "-")
-        lines.append(f"| {name} | {' | '.join(cells)} |")
-        for _, failed in row.values():
-            for test, reason in failed.items():
-                short = f"{test.rpartition('::')[2]}: {reason}"
-                reasons.setdefault(short, set()).add(name.partition(",")[0])
+    reasons = {each: names for each, names in reasons.items() if names}
     if reasons:
-        lines += ["", "| what fails | torch |", "|---|---|"]
-    for reason, names in reasons.items():
-        lines.append(f"| {page_sections.cell(reason)} | {', '.join(sorted(names))} |")
+        lines += ["", "| what fails | torch_npu |", "|---|---|"]
+    lines += [f"| {each} | {', '.join(sorted(reasons[each], key=order))} |" for each in reasons]
     return "\n".join(lines)
+
+
+def _torch_npu(name: str) -> str:
+    """The version of torch_npu that a row's name ends with: no two rows have the same."""
+    return name.rpartition(", ")[2]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -155,8 +172,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         with temporary.folder() as work:
             install(version, Path(work, "installed"))
             keep(tried(Path(work, "installed"), Path(work)))
-    ordered = dict(sorted(rows.items(), key=lambda row: order(row[0])))
-    page_sections.show(words.write, "torch_versions", table(ordered))
+    before = page_sections.read(words.write, "torch_versions") if words.write else ""
+    page_sections.show(words.write, "torch_versions", table(rows, before))
     return 0
 
 

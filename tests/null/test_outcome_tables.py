@@ -131,11 +131,25 @@ def test_table_by_version() -> None:
     assert [row[column] for row in rows[2:6]] == ["-", "3 of 4", "3 of 4", "3 of 3"]
     assert text.splitlines()[6:] == [
         "",
-        "| what fails | torch |",
+        "| what fails | torch_npu |",
         "|---|---|",
-        "| import torch_npu: ImportError: no | 2.7.1 |",
-        "| test_a: x \\| y | 2.8.0, 2.9.0 |",
+        "| import torch_npu: ImportError: no | 2.7.1.post8 |",
+        "| test_a: x \\| y | 2.8.0, 2.9.0.post2 |",
     ]
+
+
+def test_a_table_by_version_keeps_other_versions() -> None:
+    """A run of one version replaces what the page says of that version, and nothing else."""
+    works: torch_versions.Row = {file: (3, {}) for file in torch_versions.TESTS}
+    worse = {**works, "fallback": (4, {"test_fallback::test_a": "x | y"})}
+    start = {"": (1, {"import torch_npu": "ImportError: no"})}
+    old = {"2.7.1, 2.7.1.post8": start, "2.10.0, 2.10.0": worse, "2.10.0, 2.10.0.post7": worse}
+    before = torch_versions.table(old)
+    assert torch_versions.table({}, before) == before
+    new = {"2.9.0, 2.9.0": worse, "2.10.0, 2.10.0": works}
+    text = torch_versions.table(new, before)
+    assert sorted(text.splitlines()) == sorted(torch_versions.table({**old, **new}).splitlines())
+    assert "| test_a: x \\| y | 2.9.0, 2.10.0.post7 |" in text
 
 
 def test_files_are_told_apart() -> None:
