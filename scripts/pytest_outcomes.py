@@ -3,10 +3,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import NamedTuple
 
 import defusedxml.ElementTree  # type: ignore[import-untyped]
+
+_FOLDERS = re.compile(r"(?<![\w./-])/(?:[\w.+-]+/)+")
+"""Folders before a name: where a file is says nothing to those who read it elsewhere."""
 
 
 class Outcomes(NamedTuple):
@@ -14,7 +18,7 @@ class Outcomes(NamedTuple):
 
     ran: set[str]
     failed: dict[str, str]
-    """The first line of what each failed test says."""
+    """The first line of what each failed test says, without folders of the machine."""
 
 
 def outcomes(result: Path) -> Outcomes:
@@ -29,5 +33,6 @@ def outcomes(result: Path) -> Outcomes:
         ran.add(name)
         for end in (*case.findall("failure"), *case.findall("error")):
             lines = [line for line in (end.get("message") or "").splitlines() if line.strip()]
-            failed.setdefault(name, (lines or ["no message"])[0].strip()[:200])
+            line = (lines or ["no message"])[0].strip()
+            failed.setdefault(name, _FOLDERS.sub("", line)[:200])
     return Outcomes(ran, failed)

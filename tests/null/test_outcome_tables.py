@@ -91,6 +91,18 @@ def test_no_message(tmp_path: Path) -> None:
     assert outcomes(file) == Outcomes({"c::n"}, {"c::n": "no message"})
 
 
+def test_folders_of_the_machine_are_left_out(tmp_path: Path) -> None:
+    """A page that others read names a program, not where it lay."""
+    file = tmp_path / "it.xml"
+    for said, wanted in (
+        ("E: Command [/opt/a.b/bin/python, /tmp/x-0/p.py]", "E: Command [python, p.py]"),
+        ("https://a.org/b/c.html, Math/Neg, 1/2", "https://a.org/b/c.html, Math/Neg, 1/2"),
+    ):
+        message = f"<error message='{said}'/>"
+        file.write_text(f"<a><testcase classname='c' name='n'>{message}</testcase></a>")
+        assert outcomes(file) == Outcomes({"c::n"}, {"c::n": wanted})
+
+
 def test_table_by_operator() -> None:
     """Equal reasons are one row; what would end a cell is escaped."""
     text = vllm_ascend_tests.table(
