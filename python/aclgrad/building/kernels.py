@@ -244,7 +244,10 @@ class KernelBuilder(Compiler):
         if len(classes) < 2 or entry.instances is not None or "GET_TILING_DATA(" not in text:
             classes = {}
         named = entry.entry.name
+        written = source
         source, on_host = self.for_host(source, gen.name, entry.entry)
+        # The compiler reads a changed copy: a word that names the source makes it an input too.
+        of_source = [f"-DACLSIM_WRITTEN_AS={written}"] if source != written else []
         entry = replace(entry, entry=on_host)
         wanted = kernel.op.config.get("opInterface.value") or snake_case(kernel.op.type)
         wanted = entry.entry.name if wanted == named else wanted
@@ -292,7 +295,9 @@ class KernelBuilder(Compiler):
                     wrapper, kernel.output.stem, includes, [*parsed_of_cubes, *of_cubes], theirs
                 ),
             ]
-        built = self._object_at(wrapper, kernel.output, includes, [*parsed, *words], objects)
+        built = self._object_at(
+            wrapper, kernel.output, includes, [*parsed, *words, *of_source], objects
+        )
         self._compile([built], title)
         # With a struct of its own for each key the kernel is compiled apart from the wrapper.
         built_with = [name for made, name in zip(variants, classes, strict=True) if made]

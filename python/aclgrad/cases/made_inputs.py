@@ -233,7 +233,7 @@ _FACTOR = re.compile(r"^(x2|b|w|mat_?2|other|rot|filter|(sparse_)?weights?)$")
 """The second matrix of a product."""
 
 _COLUMNS = 96
-"""Of that matrix: whole fractals of any dtype, and as many as no other extent has."""
+"""Columns of that matrix: whole fractals of any dtype, and as many as no other extent has."""
 
 
 def _product(name: str, base: Shape, place: int) -> Shape:

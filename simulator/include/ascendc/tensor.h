@@ -171,7 +171,7 @@ class LocalTensor {
   void SetBufferLen(uint32_t length) { address_.dataLen = length; }
   int32_t GetPosition() const { return address_.logicPos; }
   void SetAddr(const TBuffAddr& address) { address_ = address; }
-  // What TBuf::GetBufferAddr takes: it stands for the buffer and is no address.
+  // TBuf::GetBufferAddr takes it. It stands for the buffer and is no address.
   uint8_t* GetBufferHandle() const {
     return reinterpret_cast<uint8_t*>(static_cast<uintptr_t>(address_.buf));
   }

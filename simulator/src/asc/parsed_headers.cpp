@@ -220,7 +220,7 @@ class Parsed {
                                "all", "-x", "c++-header", header_.string(), "-o", part});
     std::error_code error;
     fs::remove(inputs_, error);
-    // What it has to say is said again by the compile that includes the headers.
+    // Errors are said again by the compile that includes the headers.
     bool made = Keep(header_, text_) && Execute(words, "/dev/null") == 0;
     if (made) {
       std::array<char, kParsedByGcc.size()> first{};

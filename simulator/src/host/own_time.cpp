@@ -10,7 +10,7 @@ namespace {
 // A thread that has to stand aside pays for it when it goes on: some 30 us on a busy host, 110 at most in what was seen.
 constexpr std::chrono::microseconds kAside{200};
 
-// What is less may be the host's own. Sanitizers have work there too, on each page that is touched for the first time.
+// Less than that may be the host's own. Sanitizers have work there too, on each page that is touched for the first time.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr std::chrono::microseconds kLeast{2000};
 #else

@@ -10,7 +10,7 @@ namespace aclsim {
 // thread, but the thread runs several, one after the other.
 class BlockLocals {
  public:
-  // Of the library that has this code.
+  // Takes those of the library that has this code.
   explicit BlockLocals(const void* code);
 
   // Around one core, on its host thread: the variables are as the source says, and afterwards as they were. The library may be a
