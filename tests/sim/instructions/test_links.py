@@ -250,7 +250,7 @@ def test_into_l1(
     else:
         operands = [model.to_nz(part).view(np.uint8) for part in (a, b)]
     words = np.array([m, n, k, operands[0].size, operands[1].size, how, 0, 0], np.int32)
-    arrays = [*operands, np.zeros((m, n), np.float32), words]
+    arrays: list[Array] = [*operands, np.zeros((m, n), np.float32), words]
     with runtime.options(chaos=chaos):
         (got,) = runtime.launch(library["to_l1"], arrays, outputs=[2], key=TWO)
     np.testing.assert_array_equal(got, results.product().astype(np.float32))
@@ -262,7 +262,7 @@ def rounds(
     """Operands of 32 x 32, what comes out and what should."""
     results = Results("right", 32, 32, 32)
     operands = [model.to_nz(part).view(np.uint8) for part in (results.a, results.b.T.copy())]
-    arrays = [*operands, np.zeros((2, 32, 32), np.float32)]
+    arrays: list[Array] = [*operands, np.zeros((2, 32, 32), np.float32)]
     (got,) = runtime.launch(library[name], arrays, outputs=[2], key=key)
     return got, results.product()
 
@@ -324,7 +324,7 @@ def test_time_to_l1(runtime: Runtime, library: ctypes.CDLL) -> None:
     results = Results("to_l1", 32, 64, 128)
     operands = [model.to_nz(part).view(np.uint8) for part in (results.a, results.b.T.copy())]
     words = np.array([32, 64, 128, operands[0].size, operands[1].size, 0, 0, 0], np.int32)
-    arrays = [*operands, np.zeros((32, 64), np.float32), words]
+    arrays: list[Array] = [*operands, np.zeros((32, 64), np.float32), words]
     with runtime.options(profile="on"):
         runtime.launch(library["to_l1"], arrays, outputs=[2], key=TWO)
     for core, operand in enumerate(operands):
