@@ -70,6 +70,7 @@ inline void wait_flag_dev(int64_t flag) {
 }
 inline void set_ffts_base_addr(uint64_t /*address*/) {}
 inline int64_t clz(uint64_t value) { return AscendC::CountLeadingZero(value); }
+inline void set_atomic_none() { aclsim::SetAtomic(aclsim::Atomic::kNone, aclsim::DType::kFloat); }
 inline void set_mask_norm() { aclsim::SetMaskMode(false); }
 inline void set_mask_count() { aclsim::SetMaskMode(true); }
 inline void set_vector_mask(uint64_t high, uint64_t low) { aclsim::SetMaskBits(high, low); }

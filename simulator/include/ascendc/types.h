@@ -229,8 +229,8 @@ struct TQueConfig {
 
 struct BinaryRepeatParams {
   BinaryRepeatParams() = default;
-  BinaryRepeatParams(uint8_t dstBlk, uint8_t src0Blk, uint8_t src1Blk, uint8_t dstRep,
-                     uint8_t src0Rep, uint8_t src1Rep)
+  constexpr BinaryRepeatParams(uint8_t dstBlk, uint8_t src0Blk, uint8_t src1Blk, uint8_t dstRep,
+                               uint8_t src0Rep, uint8_t src1Rep)
       : dstBlkStride(dstBlk),
         src0BlkStride(src0Blk),
         src1BlkStride(src1Blk),
@@ -250,9 +250,10 @@ struct BinaryRepeatParams {
 
 struct UnaryRepeatParams {
   UnaryRepeatParams() = default;
-  UnaryRepeatParams(uint16_t dstBlk, uint16_t srcBlk, uint8_t dstRep, uint8_t srcRep)
+  constexpr UnaryRepeatParams(uint16_t dstBlk, uint16_t srcBlk, uint8_t dstRep, uint8_t srcRep)
       : dstBlkStride(dstBlk), srcBlkStride(srcBlk), dstRepStride(dstRep), srcRepStride(srcRep) {}
-  UnaryRepeatParams(uint16_t dstBlk, uint16_t srcBlk, uint8_t dstRep, uint8_t srcRep, bool half)
+  constexpr UnaryRepeatParams(uint16_t dstBlk, uint16_t srcBlk, uint8_t dstRep, uint8_t srcRep,
+                              bool half)
       : UnaryRepeatParams(dstBlk, srcBlk, dstRep, srcRep) {
     halfBlock = half;
   }
@@ -268,7 +269,7 @@ struct UnaryRepeatParams {
 
 struct CopyRepeatParams {
   CopyRepeatParams() = default;
-  CopyRepeatParams(uint16_t dst, uint16_t src, uint16_t dstRep, uint16_t srcRep)
+  constexpr CopyRepeatParams(uint16_t dst, uint16_t src, uint16_t dstRep, uint16_t srcRep)
       : dstStride(dst), srcStride(src), dstRepeatSize(dstRep), srcRepeatSize(srcRep) {}
   uint16_t dstStride = DEFAULT_BLK_STRIDE;
   uint16_t srcStride = DEFAULT_BLK_STRIDE;
@@ -278,7 +279,7 @@ struct CopyRepeatParams {
 
 struct BrcbRepeatParams {
   BrcbRepeatParams() = default;
-  BrcbRepeatParams(uint16_t blk, uint16_t rep) : dstBlkStride(blk), dstRepStride(rep) {}
+  constexpr BrcbRepeatParams(uint16_t blk, uint16_t rep) : dstBlkStride(blk), dstRepStride(rep) {}
   uint16_t dstBlkStride = DEFAULT_BLK_STRIDE;
   uint16_t dstRepStride = DEFAULT_REPEAT_STRIDE;
 };
@@ -286,7 +287,7 @@ struct BrcbRepeatParams {
 // Plain DataCopy: every field counts 32-byte blocks. DataCopyPad: blockLen and GM strides count bytes.
 struct DataCopyParams {
   DataCopyParams() = default;
-  DataCopyParams(uint16_t count, uint16_t len, uint16_t srcGap, uint16_t dstGap)
+  constexpr DataCopyParams(uint16_t count, uint16_t len, uint16_t srcGap, uint16_t dstGap)
       : blockCount(count), blockLen(len), srcStride(srcGap), dstStride(dstGap) {}
   uint16_t blockCount = DEFAULT_DATA_COPY_NBURST;
   uint16_t blockLen = 0;
@@ -302,7 +303,8 @@ struct DataCopyParams {
 
 struct DataCopyExtParams {
   DataCopyExtParams() = default;
-  DataCopyExtParams(uint16_t count, uint32_t len, uint32_t srcGap, uint32_t dstGap, uint32_t rsvIn)
+  constexpr DataCopyExtParams(uint16_t count, uint32_t len, uint32_t srcGap, uint32_t dstGap,
+                              uint32_t rsvIn)
       : blockCount(count), blockLen(len), srcStride(srcGap), dstStride(dstGap), rsv(rsvIn) {}
   uint16_t blockCount = DEFAULT_DATA_COPY_NBURST;
   uint32_t blockLen = 0;
@@ -313,7 +315,7 @@ struct DataCopyExtParams {
 
 struct DataCopyPadParams {
   DataCopyPadParams() = default;
-  DataCopyPadParams(bool pad, uint8_t left, uint8_t right, uint64_t value)
+  constexpr DataCopyPadParams(bool pad, uint8_t left, uint8_t right, uint64_t value)
       : isPad(pad), leftPadding(left), rightPadding(right), paddingValue(value) {}
   bool isPad = false;
   uint8_t leftPadding = 0;
@@ -324,7 +326,7 @@ struct DataCopyPadParams {
 template <typename T>
 struct DataCopyPadExtParams {
   DataCopyPadExtParams() = default;
-  DataCopyPadExtParams(bool pad, uint8_t left, uint8_t right, T value)
+  constexpr DataCopyPadExtParams(bool pad, uint8_t left, uint8_t right, T value)
       : isPad(pad), leftPadding(left), rightPadding(right), paddingValue(value) {}
   bool isPad = false;
   uint8_t leftPadding = 0;
@@ -334,7 +336,8 @@ struct DataCopyPadExtParams {
 
 struct TransDataTo5HDParams {
   TransDataTo5HDParams() = default;
-  TransDataTo5HDParams(bool dstHigh, bool srcHigh, uint8_t repeat, uint16_t dstRep, uint16_t srcRep)
+  constexpr TransDataTo5HDParams(bool dstHigh, bool srcHigh, uint8_t repeat, uint16_t dstRep,
+                                 uint16_t srcRep)
       : dstHighHalf(dstHigh),
         srcHighHalf(srcHigh),
         repeatTimes(repeat),

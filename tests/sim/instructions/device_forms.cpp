@@ -121,6 +121,10 @@ extern "C" __global__ __aicore__ void of_the_implementation(GM_ADDR gm) {
   static_assert(F32_NEG_INF == 0xff800000 && TOTAL_UB_SIZE > TMP_UB_OFFSET);
   static_assert(TOTAL_L1_SIZE <= 512 * 1024 && TOTAL_L0A_SIZE + TOTAL_L0B_SIZE == TOTAL_L0C_SIZE);
   static_assert(Align(33u, 32u) == 64);
+  constexpr AscendC::TransDataTo5HDParams kTurned(false, false, 8, 1, 8);
+  constexpr AscendC::DataCopyExtParams kRows(2, 64, 0, 32, 0);
+  static_assert(kTurned.repeatTimes == 8 && kRows.dstStride == 32);
+  set_atomic_none();
   ASSERT(CeilDiv(33, 32) == 2 && CeilAlign(33, 32) == 64);
   static_assert(ONE_FOURTH_DEFAULT_REPEAT_STRIDE == 2 && RESERVED_WORKSPACE == 16 << 20);
   static_assert(sizeof(ReduceLastND) == 24);
