@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a command line of ascc asks for: words of a C++ compiler, and those of the device compiler that matter here.
+// This reads a command line of ascc: words of a C++ compiler, and those of the device compiler that matter here.
 #pragma once
 
 #include <cstdint>

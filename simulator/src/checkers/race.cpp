@@ -13,7 +13,7 @@ namespace aclsim {
 namespace {
 
 constexpr uint64_t kBlockBytes = 32;
-// In place of a flag, of SyncAll.
+// SyncAll has this number in place of a flag's.
 constexpr uint32_t kMeetingFlag = 0x80000000u;
 constexpr size_t kMostSources =
     1 << 20;  // beyond, no hints: the kernel is long enough without them
@@ -811,7 +811,7 @@ void RaceObserver::OnMeets(Core& core, bool both) {
   if (!core.launch.Mixed()) {
     return;
   }
-  // As flags that no kernel has.
+  // The meeting is told like a flag that no kernel has.
   meets_ = {};
   meets_.flag = kMeetingFlag;
   meets_.number = both ? 1 : 0;

@@ -53,7 +53,7 @@ void SetPart(uint8_t* byte, uint8_t mask, bool on) {
   }
 }
 
-// Where copies of two cores conflict, both are here for the same bytes.
+// The stores are atomic, as two cores set the same bytes when their copies conflict.
 void SetBytes(uint8_t* byte, const uint8_t* end, bool on) {
   const uint64_t word = on ? ~0ull : 0;
   for (; byte != end && reinterpret_cast<uintptr_t>(byte) % sizeof(word) != 0; ++byte) {
