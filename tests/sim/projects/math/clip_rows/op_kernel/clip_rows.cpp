@@ -34,9 +34,9 @@ extern "C" __global__ __aicore__ void clip_rows(GM_ADDR x, GM_ADDR y, GM_ADDR co
                                                 GM_ADDR workspace, GM_ADDR tiling) {
   GET_TILING_DATA(data, tiling);
   ASSERT(data.flag == 7 && data.sizes[2] == 3);
-  if constexpr (TILING_KEY_IS(1)) {
+  if (TILING_KEY_IS(1)) {
     Clip<false>(x, y, copy, data);
-  } else if constexpr (TILING_KEY_IS(2)) {
+  } else if (TILING_KEY_IS(2)) {
     Clip<true>(x, y, copy, data);
   }
 }

@@ -30,9 +30,9 @@ __aicore__ inline void Add(GM_ADDR x, GM_ADDR y, int64_t rows, uint32_t columns,
 extern "C" __global__ __aicore__ void column_totals(GM_ADDR x, GM_ADDR y, GM_ADDR workspace,
                                                     GM_ADDR tiling) {
   GET_TILING_DATA(data, tiling);
-  if (TILING_KEY_IS(1)) {
+  if constexpr (TILING_KEY_IS(1)) {
     Add(x, y, data.rows, data.columns, ScaleOf(data));
-  } else if (TILING_KEY_IS(7)) {
+  } else if constexpr (TILING_KEY_IS(7)) {
     Add(x, y, data.rows, data.columns, ScaleOf(data));
   }
 }
