@@ -12,6 +12,11 @@
 
 namespace aclsim {
 
+// Memories of a core are marked by blocks.
+inline constexpr uint64_t kBlockBytes = 32;
+inline uint64_t FirstBlock(uint64_t begin) { return begin / kBlockBytes; }
+inline uint64_t BlocksEnd(uint64_t end) { return (end + kBlockBytes - 1) / kBlockBytes; }
+
 // A number for each of many places that mostly change in long runs: what covers a whole group of kGroup places is one number.
 // kRising: nobody sets a place to less than any place has. What covers many groups is then one number as well.
 template <typename T, size_t kGroup, bool kRising = false>

@@ -173,6 +173,9 @@ class RaceObserver : public Observer {
                       Place own, const std::string& detail);
   void Hear(const Core& core, const std::vector<Knowledge>& told);
   void MarkUsed(size_t pipe, size_t other, uint32_t clock);
+  // The bytes as they lie in their buffer, or in their region of GM.
+  static void DescribeBytes(const Core& core, const Access& access, uint64_t begin, uint64_t end,
+                            Finding* finding);
   void Race(Core& core, const Record& record, const Access& access, size_t other, uint32_t clock,
             bool earlierWrote, uint64_t begin, uint64_t end);
 

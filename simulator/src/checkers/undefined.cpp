@@ -13,7 +13,6 @@ namespace aclsim {
 
 namespace {
 
-constexpr uint64_t kBlockBytes = 32;
 constexpr uint8_t kDefined = 0;
 constexpr uint8_t kUndefined = 0xFF;
 
@@ -107,9 +106,8 @@ bool UndefinedObserver::Defined(const Access& access) const {
 }
 
 void UndefinedObserver::SetOrigin(uint64_t begin, uint64_t end, uint32_t origin) {
-  std::fill(originOf_.begin() + static_cast<std::ptrdiff_t>(begin / kBlockBytes),
-            originOf_.begin() + static_cast<std::ptrdiff_t>((end + kBlockBytes - 1) / kBlockBytes),
-            origin);
+  std::fill(originOf_.begin() + static_cast<std::ptrdiff_t>(FirstBlock(begin)),
+            originOf_.begin() + static_cast<std::ptrdiff_t>(BlocksEnd(end)), origin);
 }
 
 void UndefinedObserver::SetWriter(uint64_t begin, uint64_t end, uint32_t site, const char* name) {
@@ -117,9 +115,8 @@ void UndefinedObserver::SetWriter(uint64_t begin, uint64_t end, uint32_t site, c
     nameOf_.resize(site + 1, "");
   }
   nameOf_[site] = name;
-  std::fill(writerOf_.begin() + static_cast<std::ptrdiff_t>(begin / kBlockBytes),
-            writerOf_.begin() + static_cast<std::ptrdiff_t>((end + kBlockBytes - 1) / kBlockBytes),
-            site);
+  std::fill(writerOf_.begin() + static_cast<std::ptrdiff_t>(FirstBlock(begin)),
+            writerOf_.begin() + static_cast<std::ptrdiff_t>(BlocksEnd(end)), site);
 }
 
 void UndefinedObserver::Mark(const Record& record, const Access& access, uint8_t value,

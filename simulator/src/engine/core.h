@@ -55,7 +55,7 @@ struct QueInfo {
   int32_t depth = 0;
   bool tbuf = false;
   bool inCube = false;  // an AIV's, in L1 of its AIC: see device/tscm.h
-  bool linked = false;  // likewise, where the AIV itself writes: see device/link.h
+  bool linked = false;  // the AIV itself writes into that L1: see device/link.h
   uint32_t bytes = 0;
   std::vector<uint32_t> buffers;
   std::vector<uint32_t> queued;  // FIFO of enqueued buffers
@@ -196,8 +196,8 @@ class Core {
 
   // --- state that instructions read ---
   std::vector<BufferInfo> buffers;  // [0] is unused: handle 0 is "none"
-  std::vector<QueInfo> ques;        // likewise
-  std::vector<PoolInfo> pools;      // likewise
+  std::vector<QueInfo> ques;        // [0] is unused
+  std::vector<PoolInfo> pools;      // [0] is unused
   std::vector<PipeInfo> pipes;      // [0] stands for none
   uint32_t currentPipe = 0;         // what GetTPipePtr returns
   uint64_t UbUsed() const { return pipes[currentPipe].used[static_cast<size_t>(Space::kUb)]; }

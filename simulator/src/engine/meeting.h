@@ -91,7 +91,7 @@ struct Handover {
   uint32_t number = 0;  // of those that `from` has handed over, from 1
   std::vector<Run> runs;
   std::vector<uint8_t> data;    // of all runs, one behind the other
-  std::vector<uint8_t> shadow;  // likewise: 0 defined, 0xFF not; empty: all is
+  std::vector<uint8_t> shadow;  // a byte for each of data: 0 defined, 0xFF not; empty: all is
   const char* name = "";
   Pipe pipe = Pipe::kScalar;
   std::vector<void*> stack;  // of the call; empty where nobody observes
@@ -216,7 +216,7 @@ class Meeting {
       std::vector<void*> stack;
       std::vector<uint32_t> stores;  // by core: StoresSoFar when it came
       std::vector<Waits> waits;      // of MIX kernels, by core: waits_ when it came
-      std::vector<uint32_t> handed;  // likewise
+      std::vector<uint32_t> handed;  // of MIX kernels, by core: handovers when it came
     };
     uint32_t number = 0;
     std::vector<uint32_t> arrivals;  // by core
