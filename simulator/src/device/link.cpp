@@ -89,6 +89,9 @@ std::shared_ptr<Handover> NewHandover(const Core& core, uint32_t to, Pipe pipe) 
 void CopyUbToCube(Core& core, const Ub& dst, const Ub& src, const CopyCtl& ctl) {
   core.instruction = "DataCopy (UB to L1)";
   CheckRange("blockCount", ctl.blockCount, 1, 4095, kSplit);
+  if (ctl.blockLen == 0) {
+    return;  // The AIC says what nobody has written when it reads.
+  }
   const uint64_t dstStep = ctl.blockLen + ctl.dstGap, srcStep = ctl.blockLen + ctl.srcGap;
   const uint64_t target = InCube(core, dst, SpanOf(ctl.blockCount, dstStep, ctl.blockLen));
   core.CheckUbAlign(src, kCubeBlock, "src");

@@ -538,6 +538,7 @@ enum LinkFault {
   kShortRows,
   kTwoMatrices,
   kByVector,
+  kNoLength,
 };
 
 template <LinkFault fault>
@@ -567,6 +568,8 @@ __aicore__ inline void Link(GM_ADDR a, GM_ADDR b, GM_ADDR out) {
         DataCopy(a1, Gm<half>(a), kCount);
       } else if constexpr (fault == kShortRows) {
         DataCopy(a1, ub, Nd2NzParams(1, 4, 24, 0, 24, 32, 1, 0));
+      } else if constexpr (fault == kNoLength) {
+        DataCopy(a1, ub, DataCopyParams(4, 0, 0, 0));
       } else if constexpr (fault == kByVector) {
         Adds(a1, ub, half(1), kCount);
       } else if constexpr (fault == kTwoMatrices) {
@@ -621,3 +624,4 @@ LINK(from_gm, kFromGm)
 LINK(short_rows, kShortRows)
 LINK(two_matrices, kTwoMatrices)
 LINK(by_vector, kByVector)
+LINK(no_length, kNoLength)

@@ -374,6 +374,7 @@ FAULTS = {
     "link_into_l0": ("instruction-absent", "dst lies in L0A of the AIC, which DataCopy"),
     "link_by_vector": ("instruction-absent", "dst lies in L1 of the AIC, which Adds"),
     "link_from_gm": ("matmul-use", "no Matmul object is registered"),
+    "link_no_length": ("undefined-read", "L1"),
     "link_short_rows": ("value-range", "dValue of DataCopy .* is 24 elements of 2 bytes"),
     "link_two_matrices": ("value-range", r"ndNum of DataCopy .* is 2, legal are 1\.\.1"),
 }
