@@ -434,6 +434,8 @@ class KernelBuilder(Compiler):
             f"-L{lib64}",
             f"-Wl,-rpath,{lib64}",
             "-lascendcl",
+            # With ThreadSanitizer's library behind libascendcl, ld looks for atexit before libc.
+            "-lc",
             "-Wl,-z,defs",
         )
         return self.step(output, command)

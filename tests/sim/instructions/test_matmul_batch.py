@@ -15,11 +15,10 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from compile_once import compile_once
 from instructions import cube_model as model
-from instructions.bench import HERE, KernelError, Runtime, compile_kernel
+from instructions.bench import KernelError, Runtime, compile_kernel
 from instructions.test_matmul import CUBE, field_names
-from instructions.test_mix import WORDS
+from instructions.test_mix import mixed_library
 
 KEY = 12  # one AIC with two AIVs
 (
@@ -42,19 +41,7 @@ def on_cubes(toolkit: Path, tmp_path_factory: pytest.TempPathFactory) -> ctypes.
 def on_both(toolkit: Path, tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     """Those of MIX kernels, both halves in one library."""
     folder = tmp_path_factory.mktemp("mix_matmul_batch")
-    compiler = ["g++", "-std=c++17", "-fPIC", "-Wall", "-Wextra", "-Werror", "-O1", "-g"]
-    compiler += ["-fno-omit-frame-pointer", *WORDS, f"-I{toolkit}/include"]
-    halves = []
-    for half in ("VEC", "CUBE"):
-        command = [*compiler, f"-D__DAV_C220_{half}__", "-c", str(HERE / "matmul_batch.cpp")]
-        halves.append(compile_once(folder, f"matmul_batch_{half}.o", command))
-    vectors, cubes = halves
-    joined = compile_once(
-        folder, "matmul_batch_half.o", [str(toolkit / "bin" / "ascc"), "--cube-half", str(cubes)]
-    )
-    linked = ["g++", "-shared", str(vectors), str(joined), f"-L{toolkit}/lib64", "-lascendcl"]
-    linked += [f"-Wl,-rpath,{toolkit}/lib64", "-Wl,-z,defs"]
-    return ctypes.CDLL(str(compile_once(folder, "matmul_batch.so", linked)))
+    return mixed_library(toolkit, folder, "matmul_batch")
 
 
 def lying(arrays: Array, layout: str) -> Array:

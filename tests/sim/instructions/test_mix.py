@@ -40,7 +40,7 @@ def mixed_library(
         folder, f"{name}_half.o", [str(toolkit / "bin" / "ascc"), "--cube-half", str(cubes)]
     )
     linked = ["g++", "-shared", str(vectors), str(joined), f"-L{toolkit}/lib64", "-lascendcl"]
-    linked += [f"-Wl,-rpath,{toolkit}/lib64", "-Wl,-z,defs"]
+    linked += ["-lc", f"-Wl,-rpath,{toolkit}/lib64", "-Wl,-z,defs"]
     return ctypes.CDLL(str(compile_once(folder, f"{name}.so", linked)))
 
 
