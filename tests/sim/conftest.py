@@ -64,6 +64,17 @@ def no_packages(session_device: Device) -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def shield_of_cmake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """CMake of tests runs without ThreadSanitizer's library."""
+    with pytest.MonkeyPatch.context() as patch:
+        if sanitizers.loaded() == "thread":
+            folder = tmp_path_factory.mktemp("shield")
+            sanitizers.write_shield(folder)
+            patch.setenv("PATH", str(folder), prepend=os.pathsep)
+        yield
+
+
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where the tests of a module put their project, one after the other: what a test leaves as the

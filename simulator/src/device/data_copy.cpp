@@ -61,7 +61,7 @@ uint64_t Span(uint64_t count, uint64_t len, uint64_t gap) {
   return (count - 1) * (len + gap) + len;
 }
 
-void PlainCopy(uint8_t* dst, const uint8_t* src, size_t n) { std::memcpy(dst, src, n); }
+void CopyOfTensor(uint8_t* dst, const uint8_t* src, size_t n) { std::memcpy(dst, src, n); }
 
 // Returns whether the host's caches do not hold the tensor.
 bool IsLarge(const GmRegion& region) {
@@ -72,7 +72,7 @@ bool IsLarge(const GmRegion& region) {
 // Says how to copy to or from a GM tensor: a large one is read ahead of the copy and written past the caches.
 LaneTable::Copy CopyOf(const GmRegion& region, bool write) {
   if (!IsLarge(region)) {
-    return PlainCopy;
+    return CopyOfTensor;
   }
   return write ? Lanes().stream : Lanes().load;
 }

@@ -27,6 +27,9 @@ from aclgrad.profiling.calibration.sources import (
     Clock,
     ticks_of,
 )
+from sanitizers import RUNS_CMAKE
+
+pytestmark = RUNS_CMAKE
 
 SOC, ARCH = "Ascend910B2", 2201
 HIDDEN = {

@@ -372,8 +372,10 @@ SANITIZED = {
         "host-address", "stack-buffer-overflow",
     ),
 }  # fmt: skip
+ONE_SANITIZER = pytest.mark.no_thread_sanitizer("a process has one of the two")
 
 
+@ONE_SANITIZER
 @pytest.mark.parametrize("name", SANITIZED)
 def test_sanitized_host(project: Project, tmp_path: Path, name: str) -> None:
     """`check --sanitize-host` names the line; without it nothing is seen."""
@@ -388,12 +390,14 @@ def test_sanitized_host(project: Project, tmp_path: Path, name: str) -> None:
     assert f"{TILING}:{found[0]['at']['line']}" == line_of(made, TILING, at)
 
 
+@ONE_SANITIZER
 def test_sanitized_host_of_a_right_project(project: Project, tmp_path: Path) -> None:
     """A new project is clean, also for tensors of more than 2^31 elements."""
     made = project()
     command("check", made, "--shape", "7x33", "--sanitize-host", cwd=tmp_path, status=0)
 
 
+@ONE_SANITIZER
 def test_sanitized_host_of_our_operators() -> None:
     """Host code of our operators is clean on the standard grid and beyond 2^31 elements."""
     for spec in all_specs():

@@ -14,7 +14,7 @@ import pytest
 from _pytest.mark import ParameterSet
 
 from instructions.bench import HERE, KernelError, Runtime, compile_kernel
-from instructions.marks import ENDS_BY_SIGNAL
+from sanitizers import ENDS_BY_SIGNAL
 
 pytestmark = pytest.mark.plants_faults
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from instructions.bench import HERE, KernelError, Runtime, compile_kernel
-from instructions.marks import ENDS_BY_SIGNAL
+from sanitizers import ENDS_BY_SIGNAL
 
 pytestmark = pytest.mark.plants_faults
 

@@ -14,9 +14,8 @@ import numpy as np
 import pytest
 
 from instructions.bench import TO_DEVICE, Runtime, compile_kernel
-from instructions.marks import CORES_RACE
 
-pytestmark = [pytest.mark.plants_faults, CORES_RACE]
+pytestmark = pytest.mark.plants_faults
 
 LOAD, STORE, BARRIER, SYNC_ALL, FORWARD = range(5)
 WIDTH = 512

@@ -17,6 +17,7 @@ import pytest
 
 from aclgrad.building.build_tools import find_tool
 from aclgrad.runtime.toolkit import sim_root
+from sanitizers import RUNS_CMAKE
 
 ROOT = Path(__file__).resolve().parents[3]
 FOLDERS = ("python", "op_host", "op_kernel", "docs", "campaigns", "benchmarks")
@@ -141,6 +142,7 @@ def test_its_documents_follow(tree: Path) -> None:
     assert "| `mirror_backward` |" in (tree / "docs/operators.md").read_text()
 
 
+@RUNS_CMAKE
 def test_its_grid_is_run(tree: Path, tmp_path: Path) -> None:
     generated, package = tmp_path / "gen", tmp_path / "vendors/mine"
     run(tree, "-m", "aclgrad.codegen", "--out", generated)
