@@ -82,3 +82,12 @@ def test_every_operator_has_its_files(spec, request) -> None:  # type: ignore[no
         f"python/aclgrad/ops/{spec.op}.py",
     ):
         assert (root / path).is_file(), path
+
+
+def test_stem_of_a_kernel_fits_a_file_name() -> None:
+    assert naming.kernel_stem("Square", ["float32", "int8"]) == "Square_float32_int8"
+    longest = ["float32"] * 24 + ["y"]
+    assert naming.kernel_stem("Square", longest) == "_".join(["Square", *longest])
+    names = {naming.kernel_stem("Square", ["float32"] * count) for count in (25, 26, 300)}
+    assert len(names) == 3
+    assert all(len(name) == len("Square_") + 16 for name in names)

@@ -33,7 +33,7 @@ from aclgrad.reading.kernel_entry import (
 )
 from aclgrad.reading.sources import DEVICE_TYPES, Kernel, SourcesError, numpy_name
 from aclgrad.spec.definition import Definition, Registered
-from aclgrad.spec.naming import simulator_stem, snake_case
+from aclgrad.spec.naming import kernel_stem, simulator_stem, snake_case
 from aclgrad.spec.soc import architecture_words
 
 _KERNEL_HEADERS = ("kernel_operator.h",)
@@ -72,7 +72,7 @@ class KernelBuilder(Compiler):
     def kernel(self, op: Definition, dtypes: tuple[str, ...]) -> Kernel:
         """The kernel library of one dtype combination, in its place in the package."""
         stem = simulator_stem(op.type)
-        name = "_".join([op.type, *map(numpy_name, dtypes)]) + ".so"
+        name = kernel_stem(op.type, map(numpy_name, dtypes)) + ".so"
         return Kernel(
             op, dtypes, self.package / "op_impl/ai_core/tbe/kernel" / self.soc.name / stem / name
         )

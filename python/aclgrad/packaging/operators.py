@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from aclgrad.reading.sources import numpy_name
 from aclgrad.spec.definition import Default, Definition, Param
-from aclgrad.spec.naming import simulator_stem, snake_case
+from aclgrad.spec.naming import kernel_stem, simulator_stem, snake_case
 from aclgrad.spec.op_spec import OpSpec
 from aclgrad.spec.soc import Family, family
 
@@ -42,7 +42,7 @@ class PackagedOperator:
     def kernels(self, soc: Family) -> list[str]:
         """Files of its own for a family, below the folder of kernels."""
         rows = self.rows.get(soc.name, ())
-        return [f"{soc.name}/{self.stem}/{self.op_type}_{'_'.join(row)}.so" for row in rows]
+        return [f"{soc.name}/{self.stem}/{kernel_stem(self.op_type, row)}.so" for row in rows]
 
 
 def of_spec(spec: OpSpec) -> list[PackagedOperator]:

@@ -2,6 +2,10 @@
 """Every name that is derived from another one. No other module converts spellings."""
 
 import re
+from collections.abc import Iterable
+
+_LONGEST_STEM = 200
+"""A file name has at most 255 bytes, of which suffixes of intermediate files take some."""
 
 _OP_TYPE = re.compile(r"(?:[A-Z][a-z0-9]*)+")
 _STEM = re.compile(r"[a-z][a-z0-9]*(?:_[a-z][a-z0-9]*)*")
@@ -31,6 +35,20 @@ def simulator_stem(op_type: str) -> str:
     ``RecomputeWUFwd`` -> ``recompute_w_u_fwd``.
     """
     return re.sub(r"(?<!^)(?=[A-Z])", "_", op_type).lower()
+
+
+def kernel_stem(op_type: str, dtypes: Iterable[str]) -> str:
+    """The file stem of a kernel library for a dtype combination: the type and the dtypes, joined by
+    _, or a sum over them where that is too long for a file name. package.cpp of the simulator
+    looks for the same.
+    """
+    stem = "_".join([op_type, *dtypes])
+    if len(stem) <= _LONGEST_STEM:
+        return stem
+    total = 0xCBF29CE484222325  # 64-bit FNV-1a
+    for byte in stem.encode():
+        total = (total ^ byte) * 0x100000001B3 % 2**64
+    return f"{op_type}_{total:016x}"
 
 
 def pascal_case(stem: str) -> str:

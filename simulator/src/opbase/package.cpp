@@ -6,7 +6,11 @@
 #include <sys/utsname.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
+#include <cinttypes>
+#include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -366,6 +370,20 @@ bool ResolveTypes(const FoundOp& op, const std::vector<ge::DataType>& inputs,
   return true;
 }
 
+// Returns the name of a kernel library, the one that kernel_stem of aclgrad/spec/naming.py gives: where dtypes
+// make it too long for a file, a sum over them.
+static std::string KernelFile(const std::string& opType, const std::vector<ge::DataType>& types) {
+  constexpr size_t kLongest = 200;
+  std::string stem = opType;
+  for (ge::DataType type : types) stem += "_" + NumpyName(type);
+  if (stem.size() <= kLongest) return stem + ".so";
+  uint64_t total = 0xCBF29CE484222325U;  // 64-bit FNV-1a
+  for (const char byte : stem) total = (total ^ static_cast<uint8_t>(byte)) * 0x100000001B3U;
+  std::array<char, 17> digits{};
+  std::snprintf(digits.data(), digits.size(), "%016" PRIx64, total);
+  return opType + "_" + digits.data() + ".so";
+}
+
 int32_t FindKernel(const std::string& opType, const std::vector<FoundOp>& candidates,
                    const std::vector<ge::DataType>& inputs,
                    const std::vector<ge::DataType>& outputs, KernelEntry* kernel,
@@ -382,9 +400,7 @@ int32_t FindKernel(const std::string& opType, const std::vector<FoundOp>& candid
       problems.push_back(where + ": " + reason);
       continue;
     }
-    std::string file = opType;
-    for (ge::DataType type : types) file += "_" + NumpyName(type);
-    file += ".so";
+    const std::string file = KernelFile(opType, types);
     std::vector<std::string> missing;
     for (const std::string& soc : KernelFolders()) {
       const fs::path path = fs::path(candidate.packageRoot) / "op_impl" / "ai_core" / "tbe" /

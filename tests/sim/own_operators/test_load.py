@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import shutil
 import threading
 from pathlib import Path
@@ -14,8 +15,10 @@ import pytest
 
 import aclgrad
 from aclgrad.building import operator_build
+from aclgrad.reading.layout import locate
 from aclgrad.runtime import Device
 from aclgrad.runtime.toolkit import sim_root
+from aclgrad.spec.soc import family
 
 MATH = Path(__file__).parents[1] / "projects" / "math"
 X = np.arange(12, dtype=np.float32).reshape(3, 4)
@@ -74,6 +77,29 @@ def test_bfloat16_and_packages(device: Device) -> None:
     np.testing.assert_array_equal(got, want)
     with pytest.raises(aclgrad.AclnnError, match=r"(?s)softmax_grad: .*axis 7"):
         ops.softmax_grad(y, g, axes=(7,))
+
+
+def test_kernel_whose_dtypes_are_too_long_for_a_file_name(tmp_path: Path) -> None:
+    """Thirty parameters: the build and the look-up give the library the same short name."""
+    folder = tmp_path / "square"
+    shutil.copytree(MATH / "square", folder)
+    more = [f"unused{index}" for index in range(30)]
+    definition = folder / "op_host" / "square_def.cpp"
+    inputs = "".join(
+        f'    Input("{name}").ParamType(OPTIONAL).DataType({{ge::DT_FLOAT}})'
+        ".Format({ge::FORMAT_ND});\n"
+        for name in more
+    )
+    text = definition.read_text()
+    definition.write_text(text.replace('    Output("y")', f'{inputs}    Output("y")'))
+    kernel = folder / "op_kernel" / "square.cpp"
+    args = "".join(f"GM_ADDR {name}, " for name in more)
+    kernel.write_text(kernel.read_text().replace("GM_ADDR y,", f"{args}GM_ADDR y,"))
+    x = np.arange(12, dtype=np.float32)
+    np.testing.assert_array_equal(aclgrad.load(folder).square(x), x * x)
+    builder = operator_build.Builder(locate(folder), family("ascend910b"))
+    (library,) = builder.package.rglob("Square_*.so")
+    assert re.fullmatch(r"Square_[0-9a-f]{16}\.so", library.name)
 
 
 def test_lists_tuples_and_out() -> None:
