@@ -17,8 +17,8 @@ class PlatFormInfos {
  public:
   bool Init() { return true; }
   // Label "version" (Short_SoC_version, SoC_version, NpuArch), "SoCInfo" (ai_core_cnt,
-  // vector_core_cnt, l2_size, memory_size) or "AICoreSpec" (ub_size, l1_size, l0_a_size,
-  // l0_c_size). False for anything else.
+  // vector_core_cnt, l2_size, memory_size), "AICoreSpec" (ub_size, l1_size, l0_a_size,
+  // l0_c_size) or "AICoreMemoryRates" (l2_rate, ddr_rate). False for anything else.
   bool GetPlatformRes(const std::string& label, const std::string& key, std::string& value);
   bool GetPlatformResWithLock(const std::string& label, const std::string& key,
                               std::string& value) {
@@ -33,6 +33,8 @@ class PlatFormInfos {
   uint32_t GetCoreNumWithLock() const { return GetCoreNum(); }
   uint32_t GetCoreNumByType(const std::string& coreType);
   void GetLocalMemSize(const LocalMemType& type, uint64_t& size);
+  // Bytes per cycle of L2 and HBM, 0 for the memories of a core.
+  void GetLocalMemBw(const LocalMemType& type, uint64_t& rate);
 
   // Values of a label that hold instead of the SoC's.
   void SetPlatformRes(const std::string& label, std::map<std::string, std::string>& values) {

@@ -9,7 +9,7 @@ from typing import Any
 FIELDS = (
     *("name", "shortName", "npuArch", "cceAicore", "aicCores", "aivCores", "vecFreqMhz"),
     *("ubBytes", "ubReservedBytes", "ubTilingBytes"),
-    *("l2Bytes", "memBytes", "fixpipeTablesBytes"),
+    *("l2Bytes", "memBytes", "l2Rate", "memRate", "fixpipeTablesBytes"),
     *("dataCopyPad", "bf16", "coupled"),
 )
 SPACES = ("UB", "L1", "L0A", "L0B", "L0C", "BT", "FB", "MXA", "MXB", "INDEX")

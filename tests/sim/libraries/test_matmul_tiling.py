@@ -22,6 +22,12 @@ SIZES = {  # L1 (of split chips without what the toolkit keeps), L0A and L0B, L0
     "Ascend950PR_9599": (524288 - 256, 65536, 262144, 4096),
     "Ascend310P3": (1048576, 65536, 262144, 0),
 }
+RATES = {  # l2_rate and ddr_rate of the public platform file of each
+    "Ascend910B2": (110, 32),
+    "Ascend950PR_9599": (100, 31),
+    "Ascend310P3": (114, 17),
+    "Ascend910A": (110, 32),
+}
 FIELDS = Path(__file__).parents[3] / "simulator" / "include" / "kernel_tiling" / "tiling_fields.h"
 
 
@@ -321,7 +327,7 @@ def test_whole_memories_are_given(tilings: Tilings) -> None:
 
 @pytest.mark.parametrize("soc", [*SIZES, "Ascend910A"])
 def test_what_tiling_is_told_of_memories(toolkit: Path, tmp_path: Path, soc: str) -> None:
-    """L0A, L0B, L0C, L1, FB and BT, by PlatformAscendC."""
+    """L0A, L0B, L0C, L1, FB and BT, then the rates of L2, HBM and UB, by PlatformAscendC."""
     program = tmp_path / "core_memories"
     source = Path(__file__).parents[1] / "programs" / "core_memories.cpp"
     command = ["g++", "-std=c++17", f"-I{toolkit}/include", str(source), "-o", str(program)]
@@ -333,4 +339,8 @@ def test_what_tiling_is_told_of_memories(toolkit: Path, tmp_path: Path, soc: str
     l1, l0, l0c, bt = SIZES.get(soc, SIZES["Ascend310P3"])
     fb = {"Ascend910B2": 2048, "Ascend950PR_9599": 4096}.get(soc, 0)
     kept = 256 if bt else 0
-    assert list(map(int, told.stdout.split())) == [l0, l0, l0c, l1 + kept, fb, bt]
+    sizes, rates = told.stdout.splitlines()
+    assert list(map(int, sizes.split())) == [l0, l0, l0c, l1 + kept, fb, bt]
+    l2_rate, ddr_rate = RATES[soc]
+    # What has no rate is 0, and a unit test may set others.
+    assert list(map(int, rates.split())) == [l2_rate, ddr_rate, 0, 7]

@@ -76,6 +76,8 @@ class PlatformAscendC {
   // Bytes of workspace that high-level APIs need; add them to a workspace size when using those.
   uint32_t GetLibApiWorkSpaceSize() const;
   void GetCoreMemSize(const CoreMemType& memType, uint64_t& size) const;
+  // Bytes per cycle of L2 and HBM, 0 for the memories of a core.
+  void GetCoreMemBw(const CoreMemType& memType, uint64_t& bwSize) const;
   void ReserveLocalMemory(ReservedSize size);
   SocVersion GetSocVersion() const;
   NpuArch GetCurNpuArch() const;

@@ -59,6 +59,8 @@ bool PlatFormInfos::GetPlatformRes(const std::string& label,
               {"l0_b_size", std::to_string(soc.BytesOf(aclsim::Space::kL0b))},
               {"l0_c_size", std::to_string(soc.BytesOf(aclsim::Space::kL0c))},
               {"vec_freq", std::to_string(soc.vecFreqMhz)}};
+  } else if (label == "AICoreMemoryRates") {
+    values = {{"l2_rate", std::to_string(soc.l2Rate)}, {"ddr_rate", std::to_string(soc.memRate)}};
   } else {
     return false;
   }
@@ -121,6 +123,13 @@ void PlatFormInfos::GetLocalMemSize(const LocalMemType& type, uint64_t& size) {
       size = 0;
       break;
   }
+}
+
+void PlatFormInfos::GetLocalMemBw(const LocalMemType& type, uint64_t& rate) {
+  std::string value;
+  if (type == LocalMemType::L2) GetPlatformRes("AICoreMemoryRates", "l2_rate", value);
+  if (type == LocalMemType::HBM) GetPlatformRes("AICoreMemoryRates", "ddr_rate", value);
+  rate = std::strtoull(value.c_str(), nullptr, 10);
 }
 
 std::string OptionalInfos::GetSocVersion() const { return aclsim::CurrentSoc().name; }
@@ -235,6 +244,12 @@ void PlatformAscendC::GetCoreMemSize(const CoreMemType& memType, uint64_t& size)
   constexpr uint64_t kKept = 256;
   if (set && GetSocVersion() == SocVersion::ASCEND910B) size -= std::min(size, kKept);
   if (memType == CoreMemType::UB) size -= std::min<uint64_t>(size, reservedMemSize_);
+}
+
+void PlatformAscendC::GetCoreMemBw(const CoreMemType& memType, uint64_t& bwSize) const {
+  bwSize = 0;
+  if (platformInfo_ == nullptr || memType > CoreMemType::HBM) return;
+  platformInfo_->GetLocalMemBw(static_cast<fe::LocalMemType>(memType), bwSize);
 }
 
 void PlatformAscendC::ReserveLocalMemory(ReservedSize size) {
