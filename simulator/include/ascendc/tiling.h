@@ -9,6 +9,10 @@
   using AscendcDefaultTilingData [[maybe_unused]] = structName
 #define REGISTER_TILING_FOR_TILINGKEY(condition, structName) \
   static_assert(aclsim::kTilingOfKey<structName>, ACLSIM_TEXT(condition))
+// For CANN's op compiler, which makes a second binary of such a kernel, with DETERMINISTIC_MODE of 1, and reads of a
+// kernel without tiling structs that it has none. Here there is one library, of the mode by default, and it has what it includes.
+#define ENABLE_DETERMINISTIC() static_assert(true, "deterministic")
+#define REGISTER_NONE_TILING static_assert(true, "no tiling struct")
 namespace aclsim {
 template <typename Struct>
 inline constexpr bool kTilingOfKey = sizeof(Struct) > 0;
