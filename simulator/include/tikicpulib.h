@@ -10,6 +10,7 @@
 
 #include "aclsim/launch.h"
 #include "ascendc/api.h"
+#include "securec.h"  // unit tests fill memory by it, and include nothing else for it
 
 enum class KernelMode { MIX_MODE = 0, AIC_MODE, AIV_MODE, MIX_AIC_1_1 };
 

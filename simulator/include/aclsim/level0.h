@@ -28,6 +28,13 @@ const aclTensor* Minimum(const aclTensor* self, const aclTensor* other, aclOpExe
 const aclTensor* Axpy(const aclTensor* self, const aclTensor* other, float alpha,
                       aclOpExecutor* executor);
 const aclTensor* Muls(const aclTensor* self, float alpha, aclOpExecutor* executor);
+// Into self: functions that a toolkit may lack, as this one does. Callers compare their addresses with nullptr.
+[[gnu::weak]] const aclTensor* AddInplace(const aclTensor* self, const aclTensor* other,
+                                          aclOpExecutor* executor);
+[[gnu::weak]] const aclTensor* AxpyInplace(const aclTensor* self, const aclTensor* other,
+                                           float alpha, aclOpExecutor* executor);
+[[gnu::weak]] const aclTensor* MulsInplace(const aclTensor* self, float alpha,
+                                           aclOpExecutor* executor);
 
 // The result is bool.
 const aclTensor* Equal(const aclTensor* self, const aclTensor* other, aclOpExecutor* executor);

@@ -34,6 +34,11 @@ namespace Base {
 
 inline std::string GetOpInfo(const char* name) { return name == nullptr ? "nil" : name; }
 inline std::string GetOpInfo(const std::string& name) { return name; }
+// An error code, which opdev/op_log.h has in the place of a name.
+template <typename T, std::enable_if_t<std::is_arithmetic<T>::value, int> = 0>
+std::string GetOpInfo(T code) {
+  return "error " + std::to_string(code);
+}
 template <class T>
 auto GetOpInfo(const T* context) -> decltype(context->GetNodeName(), std::string()) {
   if (context == nullptr) return "nil";

@@ -455,3 +455,66 @@ def test_enumerations_of_acl_hold_any_number(toolkit: Path) -> None:
     text += "".join(f"int* whole_{name} = &sum_{name};\n" for name in names)
     done = compiled(toolkit, text)
     assert done.returncode == 0, done.stderr
+
+
+def test_error_code_in_the_place_of_a_name(toolkit: Path) -> None:
+    """Aclnn functions log by code; a header of op_host that comes last has its own form."""
+    for words in ((), ("-DOP_LOG_LIBOPAPI_ONLY",)):
+        text = (
+            '#include "opdev/op_log.h"\n#include "log/log.h"\n'
+            'void Refuse(int count) { OP_LOGE(ACLNN_ERR_PARAM_INVALID, "got %d", count); }\n'
+            "void Name() {\n"
+            "  std::string code = Ops::Base::GetOpInfo(161002);\n"
+            '  std::string name = Ops::Base::GetOpInfo("Add");\n'
+            "}\n"
+        )
+        done = compiled(toolkit, text, *STRICT, *words)
+        assert done.returncode == 0, done.stderr
+
+
+def test_unit_tests_find_what_they_name_without_a_header(toolkit: Path) -> None:
+    for header in ("tikicpulib.h", "stub_def.h", "stub_fun.h"):
+        text = f'#include "{header}"\nint Fill(void* at) {{ return memset_s(at, 8, 0, 8); }}\n'
+        done = compiled(toolkit, text, *KERNEL, *STRICT)
+        assert done.returncode == 0, done.stderr
+
+
+def test_functions_that_operators_ask_for_before_they_call_them(
+    toolkit: Path, tmp_path: Path
+) -> None:
+    """Level-0 functions in place are absent, as a toolkit may lack them, and preparing a cache of
+    tilings does nothing.
+    """
+    source = tmp_path / "asked.cpp"
+    source.write_text(
+        """\
+#include <cstdio>
+#include "exe_graph/runtime/tiling_context.h"
+#include "exe_graph/runtime/tiling_parse_context.h"
+#include "level0/add.h"
+#include "level0/axpy.h"
+#include "level0/muls.h"
+namespace optiling {
+bool TilingPrepareForOpCache(gert::TilingContext* context);
+bool TilingPrepareForOpCache(gert::TilingParseContext* context);
+}
+int main() {
+  const bool absent = reinterpret_cast<void*>(l0op::AddInplace) == nullptr &&
+                      reinterpret_cast<void*>(l0op::AxpyInplace) == nullptr &&
+                      reinterpret_cast<void*>(l0op::MulsInplace) == nullptr;
+  gert::TilingContext* const tiling = nullptr;
+  gert::TilingParseContext* const parse = nullptr;
+  using optiling::TilingPrepareForOpCache;
+  const bool ready = TilingPrepareForOpCache(tiling) && TilingPrepareForOpCache(parse);
+  std::printf("%d %d\\n", absent, ready);
+}
+"""
+    )
+    program = tmp_path / "asked"
+    library = toolkit / "lib64"
+    command = [str(find_compiler()), "-std=c++17", f"-I{toolkit / 'include'}", str(source)]
+    command += ["-o", str(program), f"-L{library}", "-lnnopbase", "-lregister"]
+    command += [f"-Wl,-rpath,{library}", f"-Wl,-rpath-link,{library}"]
+    subprocess.run(command, check=True)
+    done = subprocess.run([program], check=True, capture_output=True, text=True)
+    assert done.stdout == "1 1\n"
