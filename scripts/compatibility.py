@@ -572,12 +572,15 @@ def document(
     others: str = "none",
     unit: str = "vector",
     matrix: str = "",
+    headers: Mapping[str, str] | None = None,
 ) -> str:
     """The text of docs/compatibility.md, or of a page of one more library."""
     figures = Figures.of(results)
     libraries = ", ".join(f"{name} {commit}" for name, commit in sorted(commits.items()))
     of = "all of them" if figures.tried == total else f"{figures.tried} of them"
     of += f", {draw}" if draw else ""
+    with_headers = ", ".join(f"{name} {commit}" for name, commit in sorted((headers or {}).items()))
+    of += f". With the headers of {with_headers}" if with_headers else ""
     head = _MATRIX if unit == "matrix" else _SHORT if short else _INTRODUCTION
     head = head.format(title=_title(commits), others=others, matrix=matrix)
     lines = [
@@ -716,6 +719,14 @@ def main() -> int:  # noqa: C901
         type=Path,
         help="where builds are kept [default: the package's cache]",
     )
+    parser.add_argument(
+        "--include",
+        action="append",
+        default=[],
+        type=Path,
+        metavar="FOLDER",
+        help="headers of a submodule that a checkout lacks, e.g. catlass/include",
+    )
     parser.add_argument("--jobs", "-j", type=int, default=2, help="operators at a time")
     parser.add_argument(
         "--again",
@@ -742,6 +753,9 @@ def main() -> int:  # noqa: C901
     parser.add_argument("--sample", type=int, default=0, help="only so many, drawn at random")
     parser.add_argument("--seed", type=int, default=0, help="of the draw")
     options = parser.parse_args()
+    folders = [str(folder.resolve()) for folder in options.include]
+    if folders:
+        os.environ["CPLUS_INCLUDE_PATH"] = os.pathsep.join(folders)
     cache = (options.cache or cache_root() / "compatibility").resolve()
     cache.mkdir(parents=True, exist_ok=True)
     book = cache / "results.json"
@@ -794,8 +808,9 @@ def main() -> int:  # noqa: C901
         # The process that tried it has ended: the row says how.
         result = row if "host" in row else {**nothing(), "why": row["cause"]}
         known[kernel.name] = {**result, "sources": prints[kernel.name], "toolkit": toolkit}
+        # A kernel takes up to minutes: whatever ends a run, none is tried twice.
+        files.write(book, json.dumps(known), "--cache")
         if tried % 20 == 0 or tried == len(open_):
-            files.write(book, json.dumps(known), "--cache")
             print(f"{tried}/{len(open_)} after {time.monotonic() - started:.0f} s", flush=True)
 
     if open_:
@@ -833,6 +848,7 @@ def main() -> int:  # noqa: C901
                 _others(options.doc),
                 options.unit,
                 _with_matrix_units(options.doc),
+                {folder.resolve().parent.name: commit_of(folder) for folder in options.include},
             ),
             "--doc",
         )
