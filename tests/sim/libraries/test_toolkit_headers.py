@@ -483,12 +483,15 @@ def test_functions_that_operators_ask_for_before_they_call_them(
     toolkit: Path, tmp_path: Path
 ) -> None:
     """Level-0 functions in place are absent, as a toolkit may lack them, and preparing a cache of
-    tilings does nothing.
+    tilings does nothing. A bank of tilings has none.
     """
     source = tmp_path / "asked.cpp"
     source.write_text(
         """\
+#include <cstdint>
 #include <cstdio>
+#include <memory>
+#include <string>
 #include "exe_graph/runtime/tiling_context.h"
 #include "exe_graph/runtime/tiling_parse_context.h"
 #include "level0/add.h"
@@ -498,6 +501,11 @@ namespace optiling {
 bool TilingPrepareForOpCache(gert::TilingContext* context);
 bool TilingPrepareForOpCache(gert::TilingParseContext* context);
 }
+namespace tuningtiling { class TuningTilingDef; }
+namespace RuntimeKb {
+uint32_t QueryBank(const void*, size_t, const std::string&, const std::string&, uint32_t,
+                   std::shared_ptr<tuningtiling::TuningTilingDef>&);
+}
 int main() {
   const bool absent = reinterpret_cast<void*>(l0op::AddInplace) == nullptr &&
                       reinterpret_cast<void*>(l0op::AxpyInplace) == nullptr &&
@@ -506,7 +514,9 @@ int main() {
   gert::TilingParseContext* const parse = nullptr;
   using optiling::TilingPrepareForOpCache;
   const bool ready = TilingPrepareForOpCache(tiling) && TilingPrepareForOpCache(parse);
-  std::printf("%d %d\\n", absent, ready);
+  std::shared_ptr<tuningtiling::TuningTilingDef> kept;
+  const bool none = RuntimeKb::QueryBank("", 0, "MatMulV3", "", 24, kept) != 0 && !kept;
+  std::printf("%d %d %d\\n", absent, ready, none);
 }
 """
     )
@@ -517,4 +527,4 @@ int main() {
     command += [f"-Wl,-rpath,{library}", f"-Wl,-rpath-link,{library}"]
     subprocess.run(command, check=True)
     done = subprocess.run([program], check=True, capture_output=True, text=True)
-    assert done.stdout == "1 1\n"
+    assert done.stdout == "1 1 1\n"

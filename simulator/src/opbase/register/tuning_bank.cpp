@@ -2,8 +2,11 @@
 // Registration of tilings that CANN's tuner measures and keeps in a bank. op_host code of the matmul and convolution families
 // registers them while its library loads. There is no bank here, so that nothing is kept and tiling functions compute. The headers
 // are the repositories' own, with types of a JSON library in between, hence the declarations here.
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 
 #include "exe_graph/runtime/tiling_context.h"
 #include "graph/ascend_string.h"
@@ -48,3 +51,16 @@ OpBankKeyFuncRegistryV2::OpBankKeyFuncRegistryV2(const ge::AscendString&, const 
                                                  const Load&) {}
 
 }  // namespace tuningtiling
+
+namespace RuntimeKb {
+
+uint32_t QueryBank(const void* src, size_t bytes, const std::string& opType, const std::string& soc,
+                   uint32_t cores, std::shared_ptr<tuningtiling::TuningTilingDef>& tiling);
+
+// What is not 0 says that the bank has no tiling for these arguments.
+uint32_t QueryBank(const void*, size_t, const std::string&, const std::string&, uint32_t,
+                   std::shared_ptr<tuningtiling::TuningTilingDef>&) {
+  return 1;
+}
+
+}  // namespace RuntimeKb
