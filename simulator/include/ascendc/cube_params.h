@@ -254,6 +254,17 @@ struct LoadData3DParamsV2 {
 };
 
 struct LoadData3DParamsV2Pro {
+  LoadData3DParamsV2Pro() = default;
+  LoadData3DParamsV2Pro(uint32_t channels, bool transpose, bool smallK, bool wideW, bool wideH,
+                        bool ofRight, uint64_t extents, uint64_t filter)
+      : channelSize(channels),
+        enTranspose(transpose),
+        enSmallK(smallK),
+        filterSizeW(wideW),
+        filterSizeH(wideH),
+        fMatrixCtrl(ofRight),
+        extConfig(extents),
+        filterConfig(filter) {}
   uint32_t channelSize = 0;
   bool enTranspose = false;
   bool enSmallK = false;

@@ -467,9 +467,9 @@ class MatmulImpl {
   void SetOperand(Side* side, const Tensor& tensor, bool transposed, const char* call,
                   bool isPart = false) {
     constexpr bool kIsLocal = std::is_same_v<Tensor, LocalTensor<typename Type::T>>;
-    static_assert(kIsLocal == (Type::pos == TPosition::TSCM),
+    static_assert(kIsLocal == detail::mm::kIsInL1<Type>,
                   "Matmul: the tensor is a GlobalTensor where its MatmulType says GM, and a "
-                  "LocalTensor where it says TSCM");
+                  "LocalTensor where it says TSCM, A1 or B1");
     CheckIsInit(call);
     if (transposed && !Type::isTrans) {
       detail::mm::Misuse(call, "Set the MatmulType's isTrans as well.",

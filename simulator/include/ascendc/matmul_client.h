@@ -28,7 +28,7 @@ class MatmulClient {
   using SrcB = typename B::T;
   using Dst = typename C::T;
   using BiasT = typename Bias::T;
-  static constexpr MatmulConfig config = detail::mm::ConfigIn(given);
+  static constexpr MatmulConfig config = ToMatmulConfig(given);
   static constexpr bool kServes = g_coreType == AIC;
   static constexpr uint32_t kMostVectors = 2;  // of an AI core
   // Both AIVs ask for the same product, and the AIC computes it once.

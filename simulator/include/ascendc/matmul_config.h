@@ -276,6 +276,17 @@ struct MatmulApiStaticTiling {
 
 namespace AscendC {
 
+// The config of a Matmul, however its template argument says it.
+constexpr MatmulConfig ToMatmulConfig(const MatmulConfig& config) { return config; }
+constexpr MatmulConfig ToMatmulConfig(const MatmulApiStaticTiling& tiling) { return tiling.cfg; }
+
+// kIsInL1 is true for a matrix in L1: a tensor of the kernel's own, or one that vector cores bring there.
+namespace detail::mm {
+template <typename Type>
+inline constexpr bool kIsInL1 =
+    Type::pos == TPosition::TSCM || Type::pos == TPosition::A1 || Type::pos == TPosition::B1;
+}  // namespace detail::mm
+
 // The tiling of a config with parts and tiles (GetMMConfig with MatmulShapeParams): as many steps of K as L1 holds.
 template <typename A, typename B, typename C, typename Bias>
 constexpr MatmulApiStaticTiling GetMatmulApiTiling(const MatmulConfig& mmCFG,
@@ -299,8 +310,8 @@ constexpr MatmulApiStaticTiling GetMatmulApiTiling(const MatmulConfig& mmCFG,
   tiling.dbL0A = 2 * m * k * kA <= kL0 * kPairs ? 2 : 1;
   tiling.dbL0B = 2 * n * k * kB <= kL0 * kPairs ? 2 : 1;
   tiling.dbL0C = 2 * m * n * kSum <= kL0c ? 2 : 1;
-  const int32_t blocks = (A::pos == TPosition::TSCM ? 0 : up(m) * up(k) * kA / kPairs) +
-                         (B::pos == TPosition::TSCM ? 0 : up(n) * up(k) * kB / kPairs);
+  const int32_t blocks = (detail::mm::kIsInL1<A> ? 0 : up(m) * up(k) * kA / kPairs) +
+                         (detail::mm::kIsInL1<B> ? 0 : up(n) * up(k) * kB / kPairs);
   const int32_t room = l1Size - n * static_cast<int32_t>(sizeof(uint64_t));  // bias or quantisation
   const int32_t db = 2 * blocks <= room ? 2 : 1;
   const int32_t steps = (tiling.singleCoreK + k - 1) / k;

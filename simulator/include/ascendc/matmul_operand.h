@@ -19,7 +19,7 @@ template <typename Type, bool isLeft>
 class Operand {
  public:
   using T = typename Type::T;
-  static constexpr bool kInL1 = Type::pos == TPosition::TSCM;
+  static constexpr bool kInL1 = kIsInL1<Type>;
   static constexpr const char* kName = isLeft ? "A" : "B";
 
   // isPart: the tensor is the core's part alone, as it comes from UB.

@@ -53,7 +53,7 @@ inline uint32_t SlotsOf(const char* name, int32_t depth, int32_t step) {
 template <typename Type>
 uint32_t BlockBytes(uint32_t outer, uint32_t k) {
   using T = typename Type::T;
-  if (Type::pos == TPosition::TSCM) {
+  if (kIsInL1<Type>) {
     return 0;
   }
   if (BytesOf<T>(uint64_t{outer} * k) > kL1Bytes) {

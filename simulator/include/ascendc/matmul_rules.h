@@ -8,9 +8,6 @@
 
 namespace AscendC::detail::mm {
 
-constexpr const MatmulConfig& ConfigIn(const MatmulConfig& config) { return config; }
-constexpr const MatmulConfig& ConfigIn(const MatmulApiStaticTiling& tiling) { return tiling.cfg; }
-
 // True if a MatmulCallBackFunc has the copy.
 template <typename CopyOrNull>
 constexpr bool kIsCopy = !std::is_null_pointer_v<std::remove_cv_t<CopyOrNull>>;
@@ -32,7 +29,7 @@ template <typename A, typename B, typename C, typename Bias, const auto& given, 
 struct Rules {
   static constexpr bool kIsConstant =
       std::is_same_v<std::decay_t<decltype(given)>, MatmulApiStaticTiling>;
-  static constexpr MatmulConfig config = ConfigIn(given);
+  static constexpr MatmulConfig config = ToMatmulConfig(given);
   using SrcA = typename A::T;
   using SrcB = typename B::T;
   using Dst = typename C::T;
@@ -87,11 +84,11 @@ struct Rules {
   static_assert(
       !kTo8 || !std::is_same_v<SrcA, float>,
       "Matmul: C is quantised to eight bits where A and B are half, bfloat16_t or int8_t");
-  static_assert(A::pos == TPosition::GM || A::pos == TPosition::TSCM,
-                "Matmul: A in VECOUT is not simulated yet; it lies in GM or TSCM; "
+  static_assert(A::pos == TPosition::GM || kIsInL1<A>,
+                "Matmul: A in VECOUT is not simulated yet; it lies in GM, TSCM, A1 or B1; "
                 "docs/simulator.md says what is");
-  static_assert(B::pos == TPosition::GM || B::pos == TPosition::TSCM,
-                "Matmul: B in VECOUT is not simulated yet; it lies in GM or TSCM; "
+  static_assert(B::pos == TPosition::GM || kIsInL1<B>,
+                "Matmul: B in VECOUT is not simulated yet; it lies in GM, TSCM, A1 or B1; "
                 "docs/simulator.md says what is");
   // On cube cores C of a type in VECIN goes to GM: the calls that take a LocalTensor are of vector cores.
   static_assert(C::pos == TPosition::GM || detail::mm::kIsInUb<C> || kOwnCo1,

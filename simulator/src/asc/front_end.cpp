@@ -148,7 +148,8 @@ class Reader {
     source.vectorKernels = Marked(kVector);
     source.kernels = MarkedCores(source.vectorKernels);
     if (HasBothKinds(npuArch_) && cores_.empty()) {
-      DeriveCores(&source.kernels);
+      // Nothing looks at the code of an operator's kernel, and a product in vector cores alone would do nothing.
+      DeriveCores(&source.kernels, toolkitHeaders.empty() && HasMatmulObjects());
       source.derived = CallsMatrixUnits(toolkitHeaders);
     }
     AddCores(&source);
@@ -231,8 +232,9 @@ class Reader {
     return kernels;
   }
 
-  // A kernel without a mark or a type that registers Matmul objects: the cores follow from what calls the objects.
-  void DeriveCores(std::map<std::string, KernelCores>* kernels) const {
+  // A kernel without a mark or a type that registers Matmul objects: the cores follow from what calls the objects. One that has objects
+  // and registers none (hasObjects) leaves some of its cores by ASCEND_IS_AIV: it runs on both kinds.
+  void DeriveCores(std::map<std::string, KernelCores>* kernels, bool hasObjects) const {
     for (size_t at = flat_.find(kKernelMark); at != std::string::npos;
          at = flat_.find(kKernelMark, at)) {
       at += kKernelMark.size();
@@ -242,6 +244,8 @@ class Reader {
       const bool ofCubes = code.find(kCallsOfCubes) != std::string_view::npos;
       if (!name.empty() && (ofVectors || ofCubes)) {
         kernels->emplace(name, ofVectors ? KernelCores{1, 2} : KernelCores{1, 0});
+      } else if (!name.empty() && hasObjects) {
+        kernels->emplace(name, KernelCores{1, 2});
       }
     }
   }
@@ -255,6 +259,20 @@ class Reader {
             file.compare(0, toolkitHeaders.size(), toolkitHeaders) != 0) {
           return true;
         }
+      }
+    }
+    return false;
+  }
+
+  // Returns whether the source, other than by the toolkit's headers, has objects of Matmul and tells the kinds of cores apart.
+  bool HasMatmulObjects() const {
+    return SaysItself("MatmulImpl<") && SaysItself("g_coreType == AscendC::AI");
+  }
+  bool SaysItself(std::string_view words) const {
+    for (size_t at = flat_.find(words); at != std::string::npos; at = flat_.find(words, at + 1)) {
+      if ((at == 0 || !IsWord(flat_[at - 1])) &&
+          PlaceOf(at).file.find("/include/ascendc/") == std::string::npos) {
+        return true;
       }
     }
     return false;

@@ -306,19 +306,18 @@ extern "C" __global__ __aicore__ void half_constant_alone(GM_ADDR a, GM_ADDR b, 
 }
 
 // A in L1, brought there by the kernel, and C in a tensor of its own: for one core and one tile, M, N and K of at most 128.
-extern "C" __global__ __aicore__ void half_tscm(GM_ADDR a, GM_ADDR b, GM_ADDR c, GM_ADDR, GM_ADDR,
-                                                GM_ADDR told) {
+template <TPosition place>
+__aicore__ inline void RunInL1(GM_ADDR a, GM_ADDR b, GM_ADDR c, GM_ADDR told) {
   TCubeTiling tiling;
   for (size_t i = 0; i < sizeof(tiling) / sizeof(int32_t); ++i) {
     reinterpret_cast<int32_t*>(&tiling)[i] = reinterpret_cast<__gm__ int32_t*>(told)[i];
   }
   TPipe pipe;
-  Matmul<MatmulType<TPosition::TSCM, CubeFormat::NZ, half>,
-         MatmulType<TPosition::GM, CubeFormat::ND, half>,
+  Matmul<MatmulType<place, CubeFormat::NZ, half>, MatmulType<TPosition::GM, CubeFormat::ND, half>,
          MatmulType<TPosition::CO1, CubeFormat::NZ, float>>
       object;
   REGIST_MATMUL_OBJ(&pipe, GetSysWorkSpacePtr(), object, &tiling);
-  TQue<TPosition::TSCM, 1> scm;
+  TQue<place, 1> scm;
   TQue<TPosition::CO1, 1> sums;
   constexpr uint32_t kMost = 128;
   pipe.InitBuffer(scm, 1, kMost * kMost * sizeof(half));
@@ -330,10 +329,10 @@ extern "C" __global__ __aicore__ void half_tscm(GM_ADDR a, GM_ADDR b, GM_ADDR c,
   out.SetGlobalBuffer(reinterpret_cast<__gm__ float*>(c));
   const auto m = static_cast<uint32_t>(tiling.M), n = static_cast<uint32_t>(tiling.N),
              k = static_cast<uint32_t>(tiling.Ka), rows = DivCeil(m, 16u) * 16;
-  LocalTensor<half> l1 = scm.AllocTensor<half>();
+  LocalTensor<half> l1 = scm.template AllocTensor<half>();
   DataCopy(l1, left, Nd2NzParams(1, m, k, 0, k, rows, 1, 0));
   scm.EnQue(l1);
-  l1 = scm.DeQue<half>();
+  l1 = scm.template DeQue<half>();
   LocalTensor<float> tile = sums.AllocTensor<float>();
   object.SetTensorA(l1);
   object.SetTensorB(right);
@@ -350,3 +349,13 @@ extern "C" __global__ __aicore__ void half_tscm(GM_ADDR a, GM_ADDR b, GM_ADDR c,
   sums.FreeTensor(tile);
   object.End();
 }
+extern "C" __global__ __aicore__ void half_tscm(GM_ADDR a, GM_ADDR b, GM_ADDR c, GM_ADDR, GM_ADDR,
+                                                GM_ADDR told) {
+  RunInL1<TPosition::TSCM>(a, b, c, told);
+}
+extern "C" __global__ __aicore__ void half_a1(GM_ADDR a, GM_ADDR b, GM_ADDR c, GM_ADDR, GM_ADDR,
+                                              GM_ADDR told) {
+  RunInL1<TPosition::A1>(a, b, c, told);
+}
+static_assert(ToMatmulConfig(CFG_MDL).doMultiDataLoad && !ToMatmulConfig(CFG_NORM).doMultiDataLoad);
+static_assert(ToMatmulConfig(MatmulApiStaticTiling{}).doNorm);

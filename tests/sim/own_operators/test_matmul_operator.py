@@ -55,6 +55,28 @@ def test_called_through_aclnn(dtype: Any, transposed: bool, m: int, n: int, k: i
     np.testing.assert_allclose(call.outputs["c"], want, rtol=0, atol=2e-6 * k)
 
 
+def test_products_of_a_kernel_that_names_no_cores(project: Path) -> None:
+    """It keeps its objects itself and leaves vector cores: compiled for those alone it would write
+    nothing.
+    """
+    kernel = project / "op_kernel" / "matmul_bias.cpp"
+    replaced(
+        kernel, "KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIC_ONLY);", "if ASCEND_IS_AIV { return; }"
+    )
+    replaced(kernel, "  Matmul<MatmulType", "  MatmulImpl<MatmulType")
+    replaced(
+        kernel,
+        "REGIST_MATMUL_OBJ(&pipe, GetSysWorkSpacePtr(), kernel.matmul, &data.cube);",
+        "kernel.matmul.Init(&data.cube, &pipe);",
+    )
+    rng = np.random.default_rng(3)
+    a, b = (rng.uniform(-1, 1, shape).astype(np.float16) for shape in ((130, 70), (70, 100)))
+    bias = rng.uniform(-1, 1, 100).astype(np.float32)
+    call = operator_call.run(project, [[a], [b], [bias]], ["transpose_b=false"])
+    want = a.astype(np.float64) @ b.astype(np.float64) + bias
+    np.testing.assert_allclose(call.outputs["c"], want, rtol=0, atol=2e-6 * 70)
+
+
 def test_its_cases_are_green(tmp_path: Path) -> None:
     """Ragged M, N and K of both dtypes and layouts of b, at three scales of data."""
     cases = first_json(aclgrad("test", PROJECT, "--json", cwd=tmp_path))["cases"]
