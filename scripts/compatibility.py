@@ -301,7 +301,8 @@ def attempt(kernel: Kernel, cache: Path, unit_tests: bool) -> dict[str, Any]:
         sources = locate(kernel.folder)
         # Tiling for other architectures is no part of the question.
         host = tuple(path for path in sources.host if path in sources.host_for(2201)[0])
-        sources = dataclasses.replace(sources, name=kernel.source.stem, host=host, helpers=())
+        helpers = tuple(path for path in sources.helpers if not OTHER_ARCH.search(str(path)))
+        sources = dataclasses.replace(sources, name=kernel.source.stem, host=host, helpers=helpers)
         builder = operator_build.Builder(
             sources, family(kernel.soc), optimise="-O0", debug="-g1", jobs=1, cache=cache
         )
