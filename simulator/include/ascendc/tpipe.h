@@ -15,7 +15,8 @@ struct QueAccess {
   template <typename Que>
   __attribute__((always_inline)) static void Init(Que& que, uint32_t num, uint32_t len,
                                                   uint32_t pipe, uint32_t pool) {
-    if constexpr (Que::kTaken == TPosition::TSCM) {
+    // A TBuf there is a buffer of its own core, which no AIV fills.
+    if constexpr (Que::kTaken == TPosition::TSCM && !Que::kTBuf) {
       que.que_ = aclsim::TscmInit(static_cast<uint8_t>(Que::kPosition), Que::kDepth, num, len,
                                   Que::IsOneForBoth(), pipe);
     } else {
