@@ -306,7 +306,7 @@ extern "C" __global__ __aicore__ void half_constant_alone(GM_ADDR a, GM_ADDR b, 
 }
 
 // A in L1, brought there by the kernel, and C in a tensor of its own: for one core and one tile, M, N and K of at most 128.
-template <TPosition place>
+template <TPosition place, bool ofQueue = true>
 __aicore__ inline void RunInL1(GM_ADDR a, GM_ADDR b, GM_ADDR c, GM_ADDR told) {
   TCubeTiling tiling;
   for (size_t i = 0; i < sizeof(tiling) / sizeof(int32_t); ++i) {
@@ -320,7 +320,12 @@ __aicore__ inline void RunInL1(GM_ADDR a, GM_ADDR b, GM_ADDR c, GM_ADDR told) {
   TQue<place, 1> scm;
   TQue<TPosition::CO1, 1> sums;
   constexpr uint32_t kMost = 128;
-  pipe.InitBuffer(scm, 1, kMost * kMost * sizeof(half));
+  TBuf<place> buffer;
+  if constexpr (ofQueue) {
+    pipe.InitBuffer(scm, 1, kMost * kMost * sizeof(half));
+  } else {
+    pipe.InitBuffer(buffer, kMost * kMost * sizeof(half));
+  }
   pipe.InitBuffer(sums, 1, kMost * kMost * sizeof(float));
   GlobalTensor<half> left, right;
   GlobalTensor<float> out;
@@ -329,15 +334,29 @@ __aicore__ inline void RunInL1(GM_ADDR a, GM_ADDR b, GM_ADDR c, GM_ADDR told) {
   out.SetGlobalBuffer(reinterpret_cast<__gm__ float*>(c));
   const auto m = static_cast<uint32_t>(tiling.M), n = static_cast<uint32_t>(tiling.N),
              k = static_cast<uint32_t>(tiling.Ka), rows = DivCeil(m, 16u) * 16;
-  LocalTensor<half> l1 = scm.template AllocTensor<half>();
+  LocalTensor<half> l1;
+  if constexpr (ofQueue) {
+    l1 = scm.template AllocTensor<half>();
+  } else {
+    l1 = buffer.template Get<half>();
+  }
   DataCopy(l1, left, Nd2NzParams(1, m, k, 0, k, rows, 1, 0));
-  scm.EnQue(l1);
-  l1 = scm.template DeQue<half>();
+  if constexpr (ofQueue) {
+    scm.EnQue(l1);
+    l1 = scm.template DeQue<half>();
+  } else {
+    const auto event = pipe.AllocEventID<HardEvent::MTE2_MTE1>();
+    SetFlag<HardEvent::MTE2_MTE1>(event);
+    WaitFlag<HardEvent::MTE2_MTE1>(event);
+    pipe.ReleaseEventID<HardEvent::MTE2_MTE1>(event);
+  }
   LocalTensor<float> tile = sums.AllocTensor<float>();
   object.SetTensorA(l1);
   object.SetTensorB(right);
   object.Iterate(false, tile);
-  scm.FreeTensor(l1);
+  if constexpr (ofQueue) {
+    scm.FreeTensor(l1);
+  }
   sums.EnQue(tile);
   tile = sums.DeQue<float>();
   FixpipeParamsV220 p;
@@ -356,6 +375,10 @@ extern "C" __global__ __aicore__ void half_tscm(GM_ADDR a, GM_ADDR b, GM_ADDR c,
 extern "C" __global__ __aicore__ void half_a1(GM_ADDR a, GM_ADDR b, GM_ADDR c, GM_ADDR, GM_ADDR,
                                               GM_ADDR told) {
   RunInL1<TPosition::A1>(a, b, c, told);
+}
+extern "C" __global__ __aicore__ void half_tscm_buffer(GM_ADDR a, GM_ADDR b, GM_ADDR c, GM_ADDR,
+                                                       GM_ADDR, GM_ADDR told) {
+  RunInL1<TPosition::TSCM, false>(a, b, c, told);
 }
 static_assert(ToMatmulConfig(CFG_MDL).doMultiDataLoad && !ToMatmulConfig(CFG_NORM).doMultiDataLoad);
 static_assert(ToMatmulConfig(MatmulApiStaticTiling{}).doNorm);

@@ -397,12 +397,12 @@ def test_row_vector(runtime: Runtime, library: ctypes.CDLL, trans_b: bool, k: in
     product.check(product.run(runtime, library))
 
 
-@pytest.mark.parametrize("kernel", ["half_tscm", "half_a1"])
+@pytest.mark.parametrize("kernel", ["half_tscm", "half_tscm_buffer", "half_a1"])
 @pytest.mark.parametrize("shape", [(32, 48, 64), (33, 50, 70), (128, 128, 128)])
 def test_a_in_l1_and_c_in_l0c(
     runtime: Runtime, library: ctypes.CDLL, shape: tuple[int, int, int], kernel: str
 ) -> None:
-    """TSCM or A1, and CO1, which the kernel fills and empties."""
+    """TSCM or A1, of a queue or a TBuf, and CO1, which the kernel fills and empties."""
     product = Product(kernel, *shape, base=(128, 128, 64))
     product.check(product.run(runtime, library))
 
