@@ -63,8 +63,8 @@ struct Soc {
   uint64_t ubTilingBytes = 0;    // what PlatformAscendC::GetCoreMemSize(UB) reports to tiling
   uint64_t l2Bytes = 0, memBytes = 0;
   uint64_t l2Rate = 0, memRate = 0;  // bytes that a core moves in a cycle, as tiling is told
-  uint64_t fixpipeTablesBytes = 0;  // of all tables of Fixpipe, of which FB is one
-  bool dataCopyPad = false;         // byte-granular GM<->UB copies
+  uint64_t fixpipeTablesBytes = 0;   // of all tables of Fixpipe, of which FB is one
+  bool dataCopyPad = false;          // byte-granular GM<->UB copies
   bool bf16 = false;
   bool coupled = false;  // CoreKind::kCoupled
   MatrixFacts matrix;
