@@ -608,9 +608,9 @@ class MatmulImpl {
         blockA = BlockOf(&heldA_, memory.a1, room_.slotsA, a_.Offset(), m0, from, 0, room_.ofA,
                          [&](const LocalTensor<SrcA>& l1) {
                            if constexpr (kCopiesA) {
-                             CallBack::kCopyA1(l1.template ReinterpretCast<int8_t>(), a_.Address(),
-                                               Index(m0 / stepM), Index(from / stepKa), Index(m),
-                                               Index(ka), userInfo_, selfData_);
+                             CallBack::CopyA1(l1.template ReinterpretCast<int8_t>(), a_.Address(),
+                                              Index(m0 / stepM), Index(from / stepKa), Index(m),
+                                              Index(ka), userInfo_, selfData_);
                              return a_.In(l1, m, ka);
                            } else {
                              return a_.ToL1(l1, m0, m, from, ka, a_.ExtentOf(orgM_, m_),
@@ -627,9 +627,9 @@ class MatmulImpl {
         blockB = BlockOf(&heldB_, memory.b1, room_.slotsB, b_.Offset(), n0, from, room_.atB,
                          room_.ofB, [&](const LocalTensor<SrcB>& l1) {
                            if constexpr (kCopiesB) {
-                             CallBack::kCopyB1(l1.template ReinterpretCast<int8_t>(), b_.Address(),
-                                               Index(from / stepKb), Index(n0 / stepN), Index(kb),
-                                               Index(n), userInfo_, selfData_);
+                             CallBack::CopyB1(l1.template ReinterpretCast<int8_t>(), b_.Address(),
+                                              Index(from / stepKb), Index(n0 / stepN), Index(kb),
+                                              Index(n), userInfo_, selfData_);
                              return b_.In(l1, n, kb);
                            } else {
                              const Block<SrcB> block = b_.ToL1(
@@ -808,8 +808,8 @@ class MatmulImpl {
         kToNz ? p.dstStride - rows_ * kRows * uint32_t{sizeof(Dst)} / ONE_BLK_SIZE : p.dstStride;
     told.oriNSize = static_cast<uint16_t>(kToNz ? 0 : columns_);
     told.quantScalar = quantScalar_;
-    CallBack::kCopyOut(gm.GetPhyAddr(), from.template ReinterpretCast<int8_t>(), &told, userInfo_,
-                       selfData_);
+    CallBack::CopyOut(gm.GetPhyAddr(), from.template ReinterpretCast<int8_t>(), &told, userInfo_,
+                      selfData_);
   }
   TPipe* pipe_ = nullptr;
   TCubeTiling tiling_;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <utility>
 
 #include "ascendc/tensor.h"
 #include "kernel_tiling/kernel_tiling.h"
@@ -366,6 +367,19 @@ struct MatmulCallBackFunc {
   static constexpr auto kCopyOut = copyOut;
   static constexpr auto kCopyA1 = copyA1;
   static constexpr auto kCopyB1 = copyB1;
+  // Calls by the parameters themselves: a call by a constant of theirs does not instantiate a function template.
+  template <typename... Args>
+  static void CopyOut(Args&&... args) {
+    copyOut(std::forward<Args>(args)...);
+  }
+  template <typename... Args>
+  static void CopyA1(Args&&... args) {
+    copyA1(std::forward<Args>(args)...);
+  }
+  template <typename... Args>
+  static void CopyB1(Args&&... args) {
+    copyB1(std::forward<Args>(args)...);
+  }
 };
 
 namespace detail::mm {

@@ -528,3 +528,33 @@ int main() {
     subprocess.run(command, check=True)
     done = subprocess.run([program], check=True, capture_output=True, text=True)
     assert done.stdout == "1 1 1\n"
+
+
+def test_copies_of_matmul_may_be_function_templates(toolkit: Path, tmp_path: Path) -> None:
+    """A host's compiler instantiates them only where they are called by the parameter itself."""
+    source = tmp_path / "copies.cpp"
+    source.write_text(
+        """\
+#include "kernel_operator.h"
+#include "lib/matmul_intf.h"
+template <CubeFormat format> inline void Copy(int* at) { *at = 7 + static_cast<int>(format); }
+template <typename CallBack> void Call(int* at) { CallBack::CopyB1(at); }
+template <int way> void Kernel(int* at) {
+  if constexpr (way == 1) {
+    Call<AscendC::MatmulCallBackFunc<nullptr, nullptr, Copy<CubeFormat::ND>>>(at);
+  }
+}
+int main() {
+  int got = 0;
+  Kernel<1>(&got);
+  return got == 7 + static_cast<int>(CubeFormat::ND) ? 0 : 1;
+}
+"""
+    )
+    program = tmp_path / "copies"
+    library = toolkit / "lib64"
+    command = [str(find_compiler()), "-std=c++17", *KERNEL, f"-I{toolkit / 'include'}"]
+    command += [str(source), "-o", str(program), f"-L{library}", "-lascendcl"]
+    command += [f"-Wl,-rpath,{library}", f"-Wl,-rpath-link,{library}"]
+    subprocess.run(command, check=True)
+    subprocess.run([program], check=True)
