@@ -57,7 +57,7 @@ namespace RuntimeKb {
 uint32_t QueryBank(const void* src, size_t bytes, const std::string& opType, const std::string& soc,
                    uint32_t cores, std::shared_ptr<tuningtiling::TuningTilingDef>& tiling);
 
-// What is not 0 says that the bank has no tiling for these arguments.
+// A status other than 0 says that the bank has no tiling for these arguments.
 uint32_t QueryBank(const void*, size_t, const std::string&, const std::string&, uint32_t,
                    std::shared_ptr<tuningtiling::TuningTilingDef>&) {
   return 1;
