@@ -16,6 +16,8 @@ namespace {
 using Ull = unsigned long long;
 
 constexpr const char* kBeyond = "it lies in memory behind UB";
+// A tensor that begins in its memory and is said to end behind it.
+constexpr const char* kCut = "it ends where the memory ends";
 constexpr size_t kMaxBuffers = 64;  // per kernel, TPipe's own limit
 
 // Returns how many bytes of a memory a kernel may use.
@@ -493,17 +495,23 @@ Buffer LocalAt(uint8_t pos, uint64_t offset, uint64_t bytes) try {
   if (offset + bytes > there) {
     const auto [place, isNew] = core.elsewhere.try_emplace({start + offset, bytes}, 0);
     if (isNew || place->second == 0) {
+      KernelFault fault{
+          kUbOutOfBounds,
+          Format("a tensor of %llu B at %s %llu, %s has %llu usable", Ull(bytes), SpaceName(space),
+                 Ull(offset), core.soc.name.c_str(), Ull(UsableOf(core, space))),
+          "Hardware would raise an exception (507015).",
+          CaptureStack(),
+          {},
+          ""};
       BufferInfo info;
-      info.offset = static_cast<uint32_t>(Beyond(
-          core, bytes,
-          {kUbOutOfBounds,
-           Format("a tensor of %llu B at %s %llu, %s has %llu usable", Ull(bytes), SpaceName(space),
-                  Ull(offset), core.soc.name.c_str(), Ull(UsableOf(core, space))),
-           "Hardware would raise an exception (507015).",
-           CaptureStack(),
-           {},
-           ""}));
-      info.bytes = static_cast<uint32_t>(bytes);
+      if (offset < there && core.keepGoing) {  // hardware looks at what is accessed
+        core.GoOn(std::move(fault), kCut);
+        info.offset = static_cast<uint32_t>(start + offset);
+        info.bytes = static_cast<uint32_t>(there - offset);
+      } else {
+        info.offset = static_cast<uint32_t>(Beyond(core, bytes, std::move(fault)));
+        info.bytes = static_cast<uint32_t>(bytes);
+      }
       info.state = BufferState::kAllocated;
       place->second = static_cast<uint32_t>(core.buffers.size());
       core.buffers.push_back(info);

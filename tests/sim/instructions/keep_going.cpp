@@ -149,3 +149,13 @@ extern "C" __global__ void plain(GM_ADDR x, GM_ADDR y) {
   PipeBarrier<PIPE_ALL>();
   DataCopy(Global<float>(y), a, 256);
 }
+
+// Tensors that begin in their memory and are said to end behind it: what is asked of them lies there.
+extern "C" __global__ void longer_than_its_memory(GM_ADDR x, GM_ADDR y) {
+  LocalTensor<float> a(TPosition::VECIN, 192 * 1024 - 2048, 1024);  // FAULT: longer
+  DataCopy(a, Global<float>(x), 256);
+  PipeBarrier<PIPE_ALL>();
+  Muls(a, a, 2.0f, 256);
+  PipeBarrier<PIPE_ALL>();
+  DataCopy(Global<float>(y), a, 256);
+}

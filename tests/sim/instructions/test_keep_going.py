@@ -158,6 +158,17 @@ def test_lanes_past_ub_are_cut(run: Run, library: ctypes.CDLL, mode: str) -> Non
 
 
 @pytest.mark.parametrize("mode", ["checked", "fast"])
+def test_a_tensor_is_cut_where_its_memory_ends(run: Run, library: ctypes.CDLL, mode: str) -> None:
+    """Hardware looks at what is accessed, not at the length that a tensor has."""
+    code, y, found = run(library.longer_than_its_memory, size=256, mode=mode)
+    assert code == _FAULT
+    assert (y == 2 * X[:256]).all()
+    assert [(one["kind"], one["at"]["line"], one["goesOn"]) for one in found] == [
+        ("ub-out-of-bounds", _line("longer"), "it ends where the memory ends")
+    ]
+
+
+@pytest.mark.parametrize("mode", ["checked", "fast"])
 def test_a_repeat_is_gathered_before_it_is_written(
     run: Run, library: ctypes.CDLL, mode: str
 ) -> None:
