@@ -216,7 +216,7 @@ class Meeting {
       std::vector<void*> stack;
       std::vector<uint32_t> stores;  // by core: StoresSoFar when it came
       std::vector<Waits> waits;      // of MIX kernels, by core: waits_ when it came
-      std::vector<uint32_t> handed;  // of MIX kernels, by core: handovers when it came
+      std::vector<uint32_t> handed;  // handovers by core when it came, in MIX kernels
     };
     uint32_t number = 0;
     std::vector<uint32_t> arrivals;  // by core

@@ -9,7 +9,7 @@ namespace aclsim {
 
 namespace {
 
-constexpr uint32_t kMostSets = 15;  // of one cross-core flag without a wait
+constexpr uint32_t kMostSets = 15;  // a cross-core flag counts so many without a wait
 
 }  // namespace
 

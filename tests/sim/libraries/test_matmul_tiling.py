@@ -342,5 +342,5 @@ def test_what_tiling_is_told_of_memories(toolkit: Path, tmp_path: Path, soc: str
     sizes, rates = told.stdout.splitlines()
     assert list(map(int, sizes.split())) == [l0, l0, l0c, l1 + kept, fb, bt]
     l2_rate, ddr_rate = RATES[soc]
-    # What has no rate is 0, and a unit test may set others.
+    # Memories without a rate tell 0, and a unit test may set others.
     assert list(map(int, rates.split())) == [l2_rate, ddr_rate, 0, 7]
