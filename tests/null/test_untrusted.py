@@ -102,7 +102,7 @@ def test_what_a_report_names_is_no_reason_to_show_it(
     lines = [json.dumps(RACE | {"at": place, "text": ""}) for place in places]
     Path("evil.json").write_text("\n".join(lines) + "\n")
     done = subprocess.run(
-        [sys.executable, "-m", "aclgrad", "check", "--report", "evil.json", "--html", "page.html"],
+        [sys.executable, "-m", "aclgrad", "findings", "evil.json", "--html", "page.html"],
         capture_output=True, text=True, timeout=60,
     )  # fmt: skip
     assert done.returncode == 1 and "page: page.html" in done.stderr, done.stderr

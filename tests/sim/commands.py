@@ -77,6 +77,7 @@ def _import_most() -> None:
     """All but the commands themselves: their terminals belong to the process that prints."""
     import aclgrad.cli.check
     import aclgrad.cli.run
+    import aclgrad.cli.test
     import aclgrad.codegen.render  # noqa: F401
 
     for name in [name for name in sys.modules if name.startswith("aclgrad.cli")]:

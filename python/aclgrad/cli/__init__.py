@@ -31,8 +31,9 @@ Command = Callable[..., None]
 COMMANDS = {
     "new": ("new", "Start an operator project that passes its tests"),
     "build": ("build", "Build an operator project, or this checkout"),
-    "test": ("check", "Compare an operator with its golden, case by case"),
+    "test": ("test", "Compare an operator with its golden, case by case"),
     "check": ("check", "Find bugs that an NPU would have"),
+    "findings": ("findings", "Show the findings that a program's run recorded"),
     "run": ("run", "Run an operator on your own tensors"),
     "ut": ("ut", "Run unit tests written for CANN's CPU twin"),
     "tiling": ("run", "Show how a shape is split over the cores"),
@@ -58,7 +59,33 @@ _SETTINGS = {"exec": {"allow_interspersed_args": False}}
 _HELP = {"help_option_names": ["-h", "--help"]}
 
 
+_FORMER = {
+    "--headers": ("headers", "--cann"),
+    "--report": ("findings", ""),
+    "--show": ("findings", ""),
+}
+"""Former options of ``check``: the command that does it now, and the option for the value."""
+
+
+def _now(words: list[str]) -> list[str]:
+    """The words of a command line, where it says ``check`` with a former option as they are now."""
+    if words[:1] != ["check"]:
+        return words
+    end = words.index("--") if "--" in words else len(words)
+    for at, word in enumerate(words[:end]):
+        option, equals, value = word.partition("=")
+        if option in _FORMER:
+            command, named = _FORMER[option]
+            rest = [value] if equals else []
+            new = [named, *rest] if named else rest
+            return [command, *words[1:at], *new, *words[at + 1 :]]
+    return words
+
+
 class _Group(TyperGroup):
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        return super().resolve_command(ctx, _now(args))
+
     def get_command(self, ctx: Any, name: str) -> Any:
         return _command(name) if name in COMMANDS else None
 

@@ -68,6 +68,10 @@ Ops = Annotated[
     ),
 ]
 Dtype = Annotated[str, typer.Option(help="fp32, fp16 or bf16.")]
+OnlyDtype = Annotated[str | None, typer.Option(help="Only this dtype: fp32, fp16 or bf16.")]
+Fast = Annotated[
+    bool, typer.Option("--fast", help="Shorter grid: fewer lengths around blocks, no long rows.")
+]
 Op = Annotated[str, typer.Argument(metavar="OP", help="Operator or path, e.g. softmax_grad.")]
 Attrs = Annotated[
     list[str] | None,

@@ -207,26 +207,28 @@ def test_another_library_is_not_taken_for_one_that_is_asked_for(tmp_path: Path) 
 
 def run(*words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "aclgrad", "check", *words],
+        [sys.executable, "-m", "aclgrad", *words],
         capture_output=True,
         text=True,
         check=False,
     )
 
 
-def test_the_command_refuses_what_does_not_go_together(cann: Path) -> None:
-    done = run("--headers", str(cann), "--shape", "4x4")
-    assert done.returncode == 1
-    assert "--headers: compiles the sources and runs nothing" in done.stderr
-    done = run("--json")
-    assert done.returncode == 1
-    assert "--json and --jobs: go with --headers" in done.stderr
+def test_the_command_refuses_what_goes_with_a_run(cann: Path) -> None:
+    done = run("headers", "--cann", str(cann), "--shape", "4x4")
+    assert done.returncode == 2
+    assert "No such option: --shape" in done.stderr
+    done = run("check", "--json")
+    assert done.returncode == 2
+    assert "No such option: --json" in done.stderr
 
 
 def test_the_command_prints_a_table_and_fails_with_a_source(cann: Path) -> None:
     """The stand-ins lack much that an operator of ours needs; its host side passes."""
-    done = run("log_sigmoid_grad", "--headers", str(cann))
+    done = run("headers", "log_sigmoid_grad", "--cann", str(cann))
     assert done.returncode == 1, done.stderr
+    former = run("check", "log_sigmoid_grad", "--headers", str(cann))
+    assert (former.returncode, former.stdout) == (1, done.stdout)
     assert "type-checked against CANN 8.0-standin" in done.stdout
     (row,) = (line for line in done.stdout.splitlines() if line.startswith("│ log_sig"))
     cells = [cell.strip() for cell in row.strip("│").split("│")]
@@ -238,9 +240,9 @@ def test_the_command_prints_a_table_and_fails_with_a_source(cann: Path) -> None:
 
 @pytest.mark.skipif("ACLGRAD_HEADERS" not in os.environ, reason="ACLGRAD_HEADERS is not set")
 def test_our_operators_against_the_real_headers() -> None:
-    """ACLGRAD_HEADERS: folders as for --headers, separated by colons."""
+    """ACLGRAD_HEADERS: folders as for --cann, separated by colons."""
     folders = os.environ["ACLGRAD_HEADERS"].split(":")
-    done = run("--headers", *folders, "--json")
+    done = run("headers", *(word for folder in folders for word in ("--cann", folder)), "--json")
     result = json.loads(done.stdout)
     wrong = [item for item in result["results"] if not item["ok"]]
     assert wrong == []

@@ -162,7 +162,7 @@ def test_kernels_of_a_project(
 
 
 def result(fronts: list[op_compiler.Front]) -> dict[str, object]:
-    """As `check --headers --json` prints it."""
+    """As `aclgrad headers --json` prints it."""
     found = check.HeadersChecked((), ("g++ 1",), (), (), ("a note",), 1.0, tuple(fronts)).as_json()
     source = {"name": "asc-devkit", "path": "/x", "commit": "abc 2026-01-01"}
     found["headers"] = [{"name": "CANN 1", "sources": [source]}]

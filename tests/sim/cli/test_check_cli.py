@@ -229,12 +229,15 @@ def test_report_of_a_program(plant: Plant, tmp_path: Path) -> None:
     reports = {**inherited, "ACLGRAD_SIM_REPORT": str(report)}
     done = subprocess.run([program], env=reports, capture_output=True)
     assert done.returncode != 0
-    text = aclgrad("check", "--no-hints", "--report", report, status=1)
+    text = aclgrad("findings", "--no-hints", report, status=1)
     assert kinds(text) == ["race-read-after-write"] and "repeat:" not in text
     assert f"check_kernel.cpp:{line_of('PLANT 2')}" in text
-    check_sarif(json.loads(aclgrad("check", "--report", report, "--format", "sarif", status=1)))
+    for former in (("--report", report), (f"--show={report}",)):
+        assert aclgrad("check", "--no-hints", *former, status=1) == text
+    check_sarif(json.loads(aclgrad("findings", report, "--format", "sarif", status=1)))
     report.write_text("")
-    assert aclgrad("check", "--report", report) == "0 errors, 0 hints\n"
+    assert aclgrad("findings", report) == "0 errors, 0 hints\n"
+    assert "--shape" in aclgrad("findings", report, "--shape", "4", status=2)
 
 
 def test_test_lists_findings(plant: Plant, tmp_path: Path) -> None:
@@ -340,7 +343,6 @@ def test_the_environment_keeps_going(plant: Plant) -> None:
         (("--chaos", "0"), "want seeds from 1 on"),
         (("--shape", "4", "--case", "x"), "keep one"),
         (("--dim", "1"), "give a --shape too"),
-        (("--report", "x", "--shape", "4"), "runs nothing"),
         (("--output", "/nowhere/x"), "there is no folder"),
         (("--shape", "4x"), "want dims joined by x"),
         (("--shape", "4", "--attr", "y=1"), "want NAME=VALUE"),

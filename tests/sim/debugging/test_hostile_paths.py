@@ -150,7 +150,7 @@ def test_refused_at_once(tmp_path: Path, command: str, name: bytes, cause: str) 
         "campaign {}/c.toml --out {}/out",
         "new add_grad {}/add_grad",
         "check {}/missing",
-        "check --report {}/missing.json",
+        "findings {}/missing.json",
         "calibrate read {}/missing.json",
         "explain {}/missing",
     ],
