@@ -42,11 +42,11 @@ TINY = 1 << 15  # elements of a tensor whose launch is most of its time
 GAIN = 1.03  # a tiling that is faster by more is worth a look at the host's rule
 
 
-def drawn(only: str, seed: int) -> Iterator[tuple[str, cases.Case, str]]:
+def drawn(only: str, seed: int) -> Iterator[tuple[str, cases.BenchmarkCase, str]]:
     """A class's name, a case and a SoC: one of each shape and width of dtype of a class."""
     draw = random.Random(seed)
     for group in cases.load().classes:
-        found: dict[tuple[object, ...], list[cases.Case]] = {}
+        found: dict[tuple[object, ...], list[cases.BenchmarkCase]] = {}
         for case in group.cases:
             masked = case.op.startswith("scaled")
             if masked or case.op in ("softmax_grad", "log_softmax_grad"):
@@ -58,7 +58,9 @@ def drawn(only: str, seed: int) -> Iterator[tuple[str, cases.Case, str]]:
                 yield group.key, case, group.soc
 
 
-def measure(group: str, case: cases.Case, soc: str, program: Path, rule: Path, most: int) -> Row:
+def measure(
+    group: str, case: cases.BenchmarkCase, soc: str, program: Path, rule: Path, most: int
+) -> Row:
     """A row of the search; cases that are not low have no more than their share."""
     return {"class": group, "alias": case.alias} | tilings.search(case, soc, program, rule, most)
 

@@ -113,7 +113,7 @@ _LIMIT = 900
 
 
 @dataclass
-class Outcome:
+class ExampleResult:
     """One example with its cases."""
 
     name: str
@@ -170,7 +170,7 @@ def program_of(folder: Path, name: str) -> Path:
     return folder / "examples" / name / name
 
 
-def try_case(checkout: Path, program: Path, outcome: Outcome, index: int, case: str) -> None:
+def try_case(checkout: Path, program: Path, outcome: ExampleResult, index: int, case: str) -> None:
     """Run an example once, in folders as its README.md has them."""
     name = outcome.name
     with temporary.folder() as work:
@@ -230,7 +230,7 @@ def first_error(folder: Path, name: str) -> str:
     return re.sub(r"\S+/", "", (lines or [last(text)])[0])
 
 
-def table(outcomes: Sequence[Outcome], revision: str, arch: str) -> str:
+def table(outcomes: Sequence[ExampleResult], revision: str, arch: str) -> str:
     """The page."""
     built = [outcome for outcome in outcomes if outcome.built]
     whole = [one for one in built if one.cases == one.right]
@@ -284,8 +284,8 @@ def main() -> int:
     if not words.no_build:
         build(checkout, folder, names, words)
 
-    def attempt(name: str) -> Outcome:
-        outcome = Outcome(name, built=program_of(folder, name).is_file())
+    def attempt(name: str) -> ExampleResult:
+        outcome = ExampleResult(name, built=program_of(folder, name).is_file())
         if not outcome.built:
             outcome.why.append(first_error(folder, name))
             return outcome
@@ -295,7 +295,7 @@ def main() -> int:
             try_case(checkout, program_of(folder, name), outcome, index, case)
         return outcome
 
-    outcomes: list[Outcome] = []
+    outcomes: list[ExampleResult] = []
     with concurrent.futures.ThreadPoolExecutor(words.jobs) as pool:
         for outcome in pool.map(attempt, names):
             outcomes.append(outcome)

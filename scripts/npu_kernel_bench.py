@@ -46,7 +46,7 @@ PATH = re.compile(r"(?<![\w.])/(?:[\w.+-]+/)+")
 
 
 @dataclass
-class Outcome:
+class TaskResult:
     """What became of a task."""
 
     task: str
@@ -171,9 +171,9 @@ def label(task: Path) -> str:
     return "/".join(task.parts[-3:])
 
 
-def run_task(checkout: Path, task: Path, build: Path, helper: Path, options: Any) -> Outcome:
+def run_task(checkout: Path, task: Path, build: Path, helper: Path, options: Any) -> TaskResult:
     """Build a task's answer and run its cases."""
-    outcome = Outcome(label(task))
+    outcome = TaskResult(label(task))
     work = build / outcome.task
     work.mkdir(parents=True, exist_ok=True)
     try:
@@ -309,7 +309,7 @@ def _one_case(torch: Any, utils: Any, module: Any, given: Any, row: Any) -> str:
     return "" if accepted else f"differs by up to {absolute.float().max().item():.3g}"
 
 
-def table(outcomes: Sequence[Outcome], vector: int, matrix: int) -> str:
+def table(outcomes: Sequence[TaskResult], vector: int, matrix: int) -> str:
     """Write the shares and the tasks that fail."""
     accepted = sum(each.accepted for each in outcomes)
     right = sum(each.right for each in outcomes)
@@ -365,7 +365,7 @@ def main() -> int:
     ]
     record = build / "outcomes.json"
     known = json.loads(record.read_text()) if record.exists() else []
-    outcomes = {each["task"]: Outcome(**each) for each in known}
+    outcomes = {each["task"]: TaskResult(**each) for each in known}
     if options.resume:
         tasks = [each for each in tasks if label(each) not in outcomes]
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from aclgrad.common import files
-from driver.cases import Case
+from driver.cases import BenchmarkCase
 
 Row = dict[str, Any]
 
@@ -38,12 +38,12 @@ def _meets(limit: str, value: float, bound: float) -> bool:
     return value >= bound if limit == "share" else value <= bound
 
 
-def unmet(case: Case, figures: Mapping[str, Any]) -> list[str]:
+def unmet(case: BenchmarkCase, figures: Mapping[str, Any]) -> list[str]:
     """Limits of a case that its figures do not meet."""
     return [name for name, bound in case.limits.items() if not _meets(name, figures[name], bound)]
 
 
-def lost(case: Case, row: Row, recorded: Mapping[str, Any] | None) -> list[str]:
+def lost(case: BenchmarkCase, row: Row, recorded: Mapping[str, Any] | None) -> list[str]:
     """Limits that a case has met before and does not meet now; none of a new case."""
     open_before = list(case.limits) if recorded is None else unmet(case, recorded)
     return [
@@ -54,7 +54,7 @@ def lost(case: Case, row: Row, recorded: Mapping[str, Any] | None) -> list[str]:
 
 
 def drifted(
-    measured: Sequence[tuple[Case, Row]], recorded: Mapping[str, Any], *, whole: bool
+    measured: Sequence[tuple[BenchmarkCase, Row]], recorded: Mapping[str, Any], *, whole: bool
 ) -> list[str]:
     """Figures that are no longer the recorded ones; ``whole``: the rows are all that there are."""
     lines = []
@@ -75,7 +75,7 @@ def drifted(
     return lines
 
 
-def over(case: Case, row: Row) -> list[str]:
+def over(case: BenchmarkCase, row: Row) -> list[str]:
     """Ratios of a host case that are above their limits."""
     return [
         f"{case.key}: {name} {row[name]} is above {bound}"

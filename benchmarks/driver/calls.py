@@ -14,7 +14,7 @@ from aclgrad.runtime.device import Device, contiguous
 from aclgrad.runtime.memory import Buffer, Tensor
 from aclgrad.spec.dtypes import BOOL
 from driver import values
-from driver.cases import Case
+from driver.cases import BenchmarkCase
 
 
 class WrongNumbersError(Exception):
@@ -24,7 +24,7 @@ class WrongNumbersError(Exception):
 class Call:
     """One case on an open device: inputs uploaded, launched as often as asked."""
 
-    def __init__(self, device: Device, case: Case) -> None:
+    def __init__(self, device: Device, case: BenchmarkCase) -> None:
         self.device, self.case = device, case
         self.buffers: list[Buffer] = []
         self.tensors: dict[str, Tensor | None] = {}

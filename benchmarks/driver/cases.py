@@ -31,7 +31,7 @@ SOC = "Ascend910B2"
 
 
 @dataclass(frozen=True)
-class Case:
+class BenchmarkCase:
     """One call of an operator on contiguous tensors, and the limits that its figures have."""
 
     op: str
@@ -72,7 +72,7 @@ class Case:
         where = "" if self.soc == SOC else self.soc
         return " ".join(filter(None, (self.op, self.dims, self.alias, self.words, where)))
 
-    def in_dtype(self, alias: str) -> Case:
+    def in_dtype(self, alias: str) -> BenchmarkCase:
         """The same in another dtype."""
         return replace(self, alias=alias)
 
@@ -100,7 +100,7 @@ class CaseClass:
     name: str
     soc: str
     limits: Mapping[str, float]
-    cases: tuple[Case, ...]
+    cases: tuple[BenchmarkCase, ...]
 
     @property
     def key(self) -> str:
@@ -129,7 +129,7 @@ class Peer:
 
     group: str  # its class
     soc: str
-    case: Case
+    case: BenchmarkCase
     kernel: PublicKernel
 
     @property
@@ -142,8 +142,8 @@ class Peer:
 class Cases:
     """Everything that cases.toml holds."""
 
-    modelled: tuple[Case, ...]
-    host: tuple[Case, ...]
+    modelled: tuple[BenchmarkCase, ...]
+    host: tuple[BenchmarkCase, ...]
     public_kernels: tuple[PublicKernel, ...]
     classes: tuple[CaseClass, ...] = ()
     peers: tuple[Peer, ...] = ()
@@ -153,7 +153,7 @@ def load(only: str = "", path: Path = CASES) -> Cases:
     """Read the list; ``only`` keeps the cases whose key has all of its words."""
     document = tomllib.loads(path.read_text("utf-8"))
 
-    def chosen(table: str, limits: tuple[str, ...]) -> tuple[Case, ...]:
+    def chosen(table: str, limits: tuple[str, ...]) -> tuple[BenchmarkCase, ...]:
         found = [case for group in document[table] for case in _expand(table, group, limits)]
         keys = [case.key for case in found]
         if twice := {key for key in keys if keys.count(key) > 1}:
@@ -226,7 +226,7 @@ def _peers(
                     yield peer
 
 
-def _expand(table: str, group: dict[str, Any], limits: tuple[str, ...]) -> Iterator[Case]:
+def _expand(table: str, group: dict[str, Any], limits: tuple[str, ...]) -> Iterator[BenchmarkCase]:
     known = {"op", "shape", "dtype", "attrs", "soc", *limits}
     if unknown := set(group) - known:
         raise ValueError(
@@ -239,7 +239,7 @@ def _expand(table: str, group: dict[str, Any], limits: tuple[str, ...]) -> Itera
             raise ValueError(f"cases.toml: {op} has no attribute {', '.join(sorted(unset))}")
         for shape in group["shape"]:
             for alias, soc in product(group["dtype"], group.get("soc", [SOC])):
-                yield Case(
+                yield BenchmarkCase(
                     op,
                     parse_shape(shape),
                     dtypes.parse(alias).alias,

@@ -40,7 +40,7 @@ _SOCS = json.loads((ROOT / "simulator" / "src" / "soc" / "soc.json").read_text("
 class Call:
     """A call of an operator on one SoC."""
 
-    case: cases.Case
+    case: cases.BenchmarkCase
     soc: str
 
     @property
@@ -101,7 +101,7 @@ def parse_call(text: str) -> Call:
         (name, int(value)) for name, _, value in (w.partition("=") for w in rest if "=" in w)
     )
     size = tuple(map(int, shape.split("x")))
-    return Call(cases.Case(op, size, alias, given), socs[0] if socs else cases.SOC)
+    return Call(cases.BenchmarkCase(op, size, alias, given), socs[0] if socs else cases.SOC)
 
 
 def declared(path: str) -> dict[str, re.Match[str]]:
@@ -152,7 +152,7 @@ def random_calls(count: int = 20_000) -> list[Call]:
             shape, given = (size(1, 2048), size(4, 30_000), size(2, 4096)), (("dim", 1),)
         if math.prod(shape) <= LARGEST and (soc != "Ascend310P3" or op == _OPS[0]):
             alias = draw.choice(["fp32", "fp16"])
-            found.append(Call(cases.Case(op, shape, alias, given), soc))
+            found.append(Call(cases.BenchmarkCase(op, shape, alias, given), soc))
     return found
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from driver.cases import Case, CaseClass
+from driver.cases import BenchmarkCase, CaseClass
 
 Row = dict[str, Any]
 
@@ -53,7 +53,7 @@ def _on_curve(curve: Sequence[Sequence[float]], size: float) -> float:
     return last[1] * size / last[0]
 
 
-def copies_us(kernel: Mapping[str, Any], case: Case) -> float:
+def copies_us(kernel: Mapping[str, Any], case: BenchmarkCase) -> float:
     """One copy each way, of what a core has of an operand, from memory and back."""
     law = json.loads(COSTS.read_text("utf-8"))["copies"].get(str(kernel["npuArch"]))
     if law is None:

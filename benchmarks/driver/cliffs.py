@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from driver.cases import Case
+from driver.cases import BenchmarkCase
 
 STEEP = 1.25  # time per byte by that of the length before
 
@@ -31,19 +31,22 @@ class Cliff:
     longer: int
 
 
-def sweeps() -> dict[str, list[tuple[int, Case]]]:
+def sweeps() -> dict[str, list[tuple[int, BenchmarkCase]]]:
     """Rows by their length, and columns of 49 rows by how many there are; all of one size."""
     every, last = ROWS
     rows = [length for length in range(2, last + 1) if length <= every or length % 8 in (7, 0, 1)]
     found = {}
     for alias in ("fp32", "fp16"):
         found[f"rows {alias}"] = [
-            (length, Case("softmax_grad", (ELEMENTS // length, length), alias)) for length in rows
+            (length, BenchmarkCase("softmax_grad", (ELEMENTS // length, length), alias))
+            for length in rows
         ]
         found[f"columns of 49 rows {alias}"] = [
             (
                 width,
-                Case("softmax_grad", (ELEMENTS // 49 // width, 49, width), alias, (("dim", 1),)),
+                BenchmarkCase(
+                    "softmax_grad", (ELEMENTS // 49 // width, 49, width), alias, (("dim", 1),)
+                ),
             )
             for width in range(2, COLUMNS + 1)
         ]
@@ -54,7 +57,7 @@ Figures = Mapping[str, Mapping[str, Any]]
 
 
 def steps(
-    sweep: Sequence[tuple[int, Case]], figures: Figures
+    sweep: Sequence[tuple[int, BenchmarkCase]], figures: Figures
 ) -> tuple[dict[int, float], list[tuple[float, int, int]]]:
     """Microseconds per element by length, and what each length takes by the one before it."""
     by_byte = {
@@ -65,14 +68,18 @@ def steps(
     return by_byte, [(by_byte[to] / by_byte[at], at, to) for at, to in pairwise(by_byte)]
 
 
-def steepest(sweeps: Mapping[str, Sequence[tuple[int, Case]]], figures: Figures) -> list[str]:
+def steepest(
+    sweeps: Mapping[str, Sequence[tuple[int, BenchmarkCase]]], figures: Figures
+) -> list[str]:
     """The largest step of each sweep, a cliff or not."""
     found = ((name, steps(sweep, figures)[1]) for name, sweep in sweeps.items())
     largest = ((name, max(there)) for name, there in found if there)
     return [f"{name} {jump:.2f} ({at} to {to})" for name, (jump, at, to) in largest]
 
 
-def find(sweeps: Mapping[str, Sequence[tuple[int, Case]]], figures: Figures) -> Iterator[Cliff]:
+def find(
+    sweeps: Mapping[str, Sequence[tuple[int, BenchmarkCase]]], figures: Figures
+) -> Iterator[Cliff]:
     """Steps up of more than ``STEEP``, at lengths that a longer one undercuts by as much."""
     for name, sweep in sweeps.items():
         by_byte, found = steps(sweep, figures)

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from aclgrad.runtime import Device, open_device
 from driver import values
 from driver.calls import Call
-from driver.cases import Case
+from driver.cases import BenchmarkCase
 
 Row = dict[str, Any]
 Array = NDArray[Any]
@@ -34,7 +34,7 @@ REFERENCES = ("numpy", "torch")
 THREADS = (1, 2, 4, 8, 16)
 
 
-def numpy_evaluation(case: Case, inputs: Inputs) -> Callable[[], Array]:
+def numpy_evaluation(case: BenchmarkCase, inputs: Inputs) -> Callable[[], Array]:
     """NumPy's evaluation of the case's formula, into buffers that exist already; the golden where
     there is none.
     """
@@ -116,7 +116,7 @@ _NUMPY: dict[str, Callable[[Inputs, Mapping[str, Any]], Callable[[], Array]]] = 
 }
 
 
-def torch_evaluation(case: Case, inputs: Inputs) -> Callable[[], Any] | None:
+def torch_evaluation(case: BenchmarkCase, inputs: Inputs) -> Callable[[], Any] | None:
     """Evaluation by the CPU form of torch's own backward functions; None where torch is absent,
     or has no such function.
     """
@@ -155,7 +155,7 @@ def set_mode(device: Device, mode: str) -> None:
     device.clear_profiles()
 
 
-def measure(case: Case, rounds: int) -> Row:
+def measure(case: BenchmarkCase, rounds: int) -> Row:
     """Processor time of the modes and the references, of all threads, in turn; the least of the
     rounds of each, by NumPy's.
     """
@@ -197,7 +197,7 @@ def measure(case: Case, rounds: int) -> Row:
     return row
 
 
-def peak_memory(case: Case) -> float:
+def peak_memory(case: BenchmarkCase) -> float:
     """Peak resident bytes of a process with this case alone, over the bytes of its tensors."""
     script = Path(__file__).resolve().parents[1] / "bench.py"
     command = [sys.executable, str(script), "--peak", case.key]
@@ -208,7 +208,7 @@ def peak_memory(case: Case) -> float:
     return peak / tensors
 
 
-def print_peak(case: Case) -> None:
+def print_peak(case: BenchmarkCase) -> None:
     """What `peak_memory` starts a process for: upload, launch, download."""
     device = open_device("sim")
     inputs = {arg.name: values.whole(case, arg.name) for arg in case.spec.kernel_args}
@@ -250,7 +250,7 @@ class Spent:
         self.longest = min(self.longest, max(took))
 
 
-def scaling(case: Case, rounds: int) -> Iterator[Row]:
+def scaling(case: BenchmarkCase, rounds: int) -> Iterator[Row]:
     """Time of each mode by the number of host threads, the counts in turn."""
     device = open_device("sim")
     device.set_option("soc", case.soc)

@@ -17,7 +17,7 @@ from aclgrad.profiling.profiled import Profiled
 from aclgrad.runtime import Device, open_device
 from driver import classes
 from driver.calls import Call, WrongNumbersError
-from driver.cases import SOC, Case
+from driver.cases import SOC, BenchmarkCase
 
 Row = dict[str, Any]
 
@@ -36,7 +36,7 @@ def start(threads: int) -> None:
     device.set_option("threads", str(threads))
 
 
-def measure(case: Case, soc: str = SOC) -> Row:
+def measure(case: BenchmarkCase, soc: str = SOC) -> Row:
     """One launch: its numbers are checked, then its estimate is looked at."""
     device = open_device("sim")
     if soc != SOC:
@@ -112,7 +112,7 @@ def span(events: Iterable[Mapping[str, Any]]) -> tuple[float, float, float]:
 
 
 def measure_all(
-    cases: Sequence[Case], jobs: int, socs: Sequence[str] | None = None
+    cases: Sequence[BenchmarkCase], jobs: int, socs: Sequence[str] | None = None
 ) -> Iterator[Row]:
     """Measure in several processes, the largest cases first; in the order of the list."""
     threads = max(1, (os.cpu_count() or 1) // jobs)

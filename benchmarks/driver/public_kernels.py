@@ -22,7 +22,7 @@ from aclgrad.reading.sources import SourcesError
 from aclgrad.running import operator_call
 from aclgrad.runtime import open_device
 from driver import modelled, values
-from driver.cases import SOC, Case, Peer, PublicKernel
+from driver.cases import SOC, BenchmarkCase, Peer, PublicKernel
 
 Row = dict[str, Any]
 
@@ -39,7 +39,7 @@ _FOLDER = Path(__file__).resolve().parents[1]
 _NONE = "no case ran on both sides"
 
 
-def measure(public: PublicKernel, checkout: Path, case: Case, soc: str = SOC) -> Row:
+def measure(public: PublicKernel, checkout: Path, case: BenchmarkCase, soc: str = SOC) -> Row:
     """One case, in a process that holds none of our kernels: theirs have the same names. Its time
     counts in spite of findings that a board may pass over, and they stand beside it.
     """
@@ -215,13 +215,13 @@ class Store:
         return row
 
 
-def _plain(case: Case) -> Row:
+def _plain(case: BenchmarkCase) -> Row:
     return {"op": case.op, "shape": case.shape, "alias": case.alias, "given": case.given}
 
 
-def _case(item: Row) -> Case:
+def _case(item: Row) -> BenchmarkCase:
     given = tuple((name, value) for name, value in item["given"])
-    return Case(item["op"], tuple(item["shape"]), item["alias"], given)
+    return BenchmarkCase(item["op"], tuple(item["shape"]), item["alias"], given)
 
 
 class Ours:

@@ -14,7 +14,7 @@ from rich.table import Table as RichTable
 
 from aclgrad.common import files, page_sections
 from driver import baseline, public_kernels
-from driver.cases import HOST_LIMITS, Case, CaseClass
+from driver.cases import HOST_LIMITS, BenchmarkCase, CaseClass
 from driver.classes import FIGURES, Verdict
 from driver.cliffs import Cliff
 from driver.host import THREADS
@@ -58,7 +58,7 @@ class Table:
             console.print(self.below, markup=False)
 
 
-def modelled(cases: Sequence[Case], figures: Mapping[str, Row]) -> Table:
+def modelled(cases: Sequence[BenchmarkCase], figures: Mapping[str, Row]) -> Table:
     """One line per shape, the dtypes beside each other; * marks what misses its limit."""
     lines: dict[tuple[str, str, str], dict[str, str]] = {}
     limits: dict[tuple[str, str, str], tuple[str, str]] = {}
@@ -99,7 +99,7 @@ def modelled(cases: Sequence[Case], figures: Mapping[str, Row]) -> Table:
     )
 
 
-def modelled_summary(cases: Sequence[Case], figures: Mapping[str, Row]) -> Table:
+def modelled_summary(cases: Sequence[BenchmarkCase], figures: Mapping[str, Row]) -> Table:
     """A line per operator: the median and the worst share of the bound by dtype."""
     by_op: dict[str, dict[str, list[float]]] = {}
     for case in cases:
@@ -278,10 +278,10 @@ def cliffs(found: Sequence[Cliff], steepest: Sequence[str], lengths: int) -> Tab
     )
 
 
-def host(cases: Sequence[Case], figures: Mapping[str, Row], machine: Row) -> Table:
+def host(cases: Sequence[BenchmarkCase], figures: Mapping[str, Row], machine: Row) -> Table:
     """Ratios to NumPy, each with its limit."""
 
-    def cell(case: Case, name: str) -> str:
+    def cell(case: BenchmarkCase, name: str) -> str:
         value, limit = figures[case.key].get(name), case.limits.get(name)
         if value is None:
             return ""

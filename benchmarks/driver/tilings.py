@@ -31,7 +31,7 @@ from aclgrad.runtime.toolkit import sim_root
 from aclgrad.spec.dtypes import BOOL
 from aclgrad.spec.soc import family_of
 from driver.calls import Call, WrongNumbersError
-from driver.cases import SOC, Case
+from driver.cases import SOC, BenchmarkCase
 from driver.choice_list import ROOT, Alternative
 from driver.choice_list import Call as Asked
 from driver.modelled import LOW
@@ -133,7 +133,7 @@ def _kernels() -> Path:
     return sim_root() / "opp/vendors/aclgrad/op_impl/ai_core/tbe/kernel"
 
 
-def listed(program: Path, case: Case, soc: str) -> list[Tiling]:
+def listed(program: Path, case: BenchmarkCase, soc: str) -> list[Tiling]:
     """All tilings of a call that UB holds; the first one is the host's."""
     masked = case.op == MASKED
     asked = Asked(case if masked else replace(case, op="softmax_grad"), soc)  # all plan alike
@@ -151,7 +151,7 @@ def listed(program: Path, case: Case, soc: str) -> list[Tiling]:
 class Kernel:
     """The kernel of a case on one SoC, with the case's tensors."""
 
-    def __init__(self, case: Case, soc: str) -> None:
+    def __init__(self, case: BenchmarkCase, soc: str) -> None:
         self.case, self.soc = case, soc
         self.device = open_device("sim")
         self.device.set_option("soc", soc)
@@ -332,7 +332,7 @@ class Search:
                 yield found
 
 
-def search(case: Case, soc: str, program: Path, rule: Path, most: int) -> Row:
+def search(case: BenchmarkCase, soc: str, program: Path, rule: Path, most: int) -> Row:
     """The host's tiling of a call, by ``rule``, beside the fastest one of up to ``most`` others; a
     tensor of many elements has fewer.
     """

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from aclgrad.golden import precision
 from aclgrad.runtime.memory import Buffer
 from aclgrad.spec.dtypes import BOOL, DType
-from driver.cases import Case
+from driver.cases import BenchmarkCase
 
 Array = NDArray[Any]
 
@@ -27,7 +27,7 @@ _CHECKED = 1 << 18
 _LEAST_ROWS = 64  # where rows are longer than what is checked otherwise
 
 
-def pool(case: Case, name: str) -> Array:
+def pool(case: BenchmarkCase, name: str) -> Array:
     """The numbers that one input repeats."""
     return _pool(case.op, name, BOOL if name == "mask" else case.dtype)
 
@@ -48,19 +48,19 @@ def _pool(op: str, name: str, dtype: DType) -> Array:
     return np.asarray(drawn.astype(dtype.numpy))
 
 
-def whole(case: Case, name: str) -> Array:
+def whole(case: BenchmarkCase, name: str) -> Array:
     """One input as an array."""
     return np.resize(pool(case, name), case.shape)
 
 
-def fill(case: Case, name: str, buffer: Buffer) -> None:
+def fill(case: BenchmarkCase, name: str, buffer: Buffer) -> None:
     """Write one input to the device, without a copy of it on the host."""
     numbers = pool(case, name)
     for at in range(0, case.size, _POOL):
         buffer.write(numbers[: case.size - at], at * numbers.itemsize)
 
 
-def check(case: Case, output: Array) -> precision.Report:
+def check(case: BenchmarkCase, output: Array) -> precision.Report:
     """Judge rows from everywhere in a flat output by the project's rule."""
     reduction = case.attrs.get("reduction")
     if reduction not in (None, 0):
@@ -77,7 +77,7 @@ def check(case: Case, output: Array) -> precision.Report:
     return precision.compare(output[places].reshape(shape), golden, terms=terms)
 
 
-def sample(case: Case) -> NDArray[np.int64]:
+def sample(case: BenchmarkCase) -> NDArray[np.int64]:
     """Indices of rows that are reduced together: the first, the last, and one of each part of the
     tensor at random.
     """

@@ -42,7 +42,7 @@ class Parameters:
 
 
 @dataclass(frozen=True)
-class Case:
+class BoardCase:
     """One launch, and what boards took for it."""
 
     group: str
@@ -74,9 +74,9 @@ def _add(
     bypass: int = 0,
     at: tuple[int, ...] = PING_PONG,
     fitted: tuple[str, ...] = (),
-) -> Case:
+) -> BoardCase:
     size = rows * 8192 * 2
-    return Case(
+    return BoardCase(
         "add fp16 8192x8192",
         name,
         soc,
@@ -97,7 +97,7 @@ def _columns(*values: float) -> dict[str, float]:
     return dict(zip(names, values, strict=True))
 
 
-def _adds() -> list[Case]:
+def _adds() -> list[BoardCase]:
     b1, b950 = "Ascend910B1", "Ascend950PR_9589"
     small = (0, 8192, 16384, 0, 0, 0)
     return [
@@ -225,9 +225,9 @@ def _adds() -> list[Case]:
 
 def _read(
     soc: str, name: str, board: dict[str, float], parameters: Parameters, fitted: bool
-) -> Case:
+) -> BoardCase:
     cores = 48 if soc == "Ascend910B1" else 64
-    return Case(
+    return BoardCase(
         "copy fp16 12288x12288",
         name,
         soc,
@@ -241,7 +241,7 @@ def _read(
     )
 
 
-def _copies() -> list[Case]:
+def _copies() -> list[BoardCase]:
     cases = []
     whole = Parameters(rows=12288, columns=12288, tile=1024, tile_rows=64)
     for soc, cores, board, fitted in (
@@ -272,7 +272,7 @@ def _copies() -> list[Case]:
         for name, shift in (("7 same address", 0), ("8 shifted", 1)):
             same = Parameters(rows=128 * cores, columns=512, tile=64, tile_rows=128, shift=shift)
             cases.append(
-                Case(
+                BoardCase(
                     "copy fp16, all cores all of it",
                     name,
                     soc,
@@ -287,7 +287,7 @@ def _copies() -> list[Case]:
     return cases
 
 
-def _banks() -> list[Case]:
+def _banks() -> list[BoardCase]:
     rows = [
         ("1 none", (0, 0x10100, 0x20000), (1, 8), 2390, True),
         ("2 reads in one bank", (0, 0x4000, 0x10000), (1, 8), 4167, True),
@@ -299,7 +299,7 @@ def _banks() -> list[Case]:
         ("8 one block read, next by 256 B", (0, 0x10100, 0x10100), (0, 8), 2389, False),
     ]
     return [
-        Case(
+        BoardCase(
             "banks, 1000 x Add",
             name,
             "Ascend910B1",
@@ -313,9 +313,9 @@ def _banks() -> list[Case]:
     ]
 
 
-def _chains() -> list[Case]:
+def _chains() -> list[BoardCase]:
     return [
-        Case(
+        BoardCase(
             "100 x sum of 256 fp32",
             name,
             "Ascend910B1",
@@ -375,7 +375,7 @@ _WRITE = {
 _FITTED_KIB = (1, 4, 8, 16, 32, 64, 191)
 
 
-def _curves() -> list[Case]:
+def _curves() -> list[BoardCase]:
     cases = []
     for name, soc, kernel, curve, quantity, moves in (
         ("GM to UB from L2", "Ascend910B3", "copy_in", _HIT, "mte2", False),
@@ -386,7 +386,7 @@ def _curves() -> list[Case]:
         for kib, cycles in curve.items():
             size = kib * 1024
             cases.append(
-                Case(
+                BoardCase(
                     f"one copy, {name}",
                     f"{kib} KiB",
                     soc,
@@ -402,7 +402,7 @@ def _curves() -> list[Case]:
     return cases
 
 
-def _elementwise() -> list[Case]:
+def _elementwise() -> list[BoardCase]:
     def case(
         name: str,
         soc: str,
@@ -413,10 +413,10 @@ def _elementwise() -> list[Case]:
         board: float,
         tile: int,
         fitted: bool = False,
-    ) -> Case:
+    ) -> BoardCase:
         cores = 48 if soc == "Ascend910B2" else 64
         tiles = -(-shape[0] * shape[1] // tile)
-        return Case(
+        return BoardCase(
             "elementwise",
             name,
             soc,
@@ -455,9 +455,9 @@ def _elementwise() -> list[Case]:
     return cases
 
 
-def _cycle_model() -> list[Case]:
+def _cycle_model() -> list[BoardCase]:
     cases = [
-        Case(
+        BoardCase(
             "cycle model, many tiles" if one.tiles > 1 else f"cycle model, {one.family}",
             one.name,
             cycle_model.SOC,
@@ -473,7 +473,7 @@ def _cycle_model() -> list[Case]:
         for one in cycle_model.kernels()
     ]
     return cases + [
-        Case(
+        BoardCase(
             "cycle model, cores together",
             name,
             cycle_model.SOC,
@@ -490,7 +490,7 @@ def _cycle_model() -> list[Case]:
     ]
 
 
-def _quantiser() -> list[Case]:
+def _quantiser() -> list[BoardCase]:
     """TurboQuantCompressLatent of ops-nn, its README: as many rows together as fit, or one."""
     cases = []
     cores, most = 40, 12
@@ -507,7 +507,7 @@ def _quantiser() -> list[Case]:
     ):
         each = -(-rows // cores)
         cases.append(
-            Case(
+            BoardCase(
                 "quantiser, rows of 512 fp32",
                 f"{rows} rows, {min(each, together)} together",
                 "Ascend910B4",
@@ -523,10 +523,10 @@ def _quantiser() -> list[Case]:
     return cases
 
 
-def _polar() -> list[Case]:
+def _polar() -> list[BoardCase]:
     """Polar of ops-math, experimental, its own report on 910B4."""
     return [
-        Case(
+        BoardCase(
             "polar fp32",
             name,
             "Ascend910B4",
@@ -547,11 +547,11 @@ def _polar() -> list[Case]:
     ]
 
 
-def _register_functions() -> list[Case]:
+def _register_functions() -> list[BoardCase]:
     """Examples of asc-devkit for Ascend 950: reg_compute, bank_conflict_3510."""
     soc, mhz = "Ascend950PR_9589", 1650
     cases = [
-        Case(
+        BoardCase(
             group,
             name,
             soc,
@@ -571,7 +571,7 @@ def _register_functions() -> list[Case]:
         )
     ]
     cases += [
-        Case(
+        BoardCase(
             "softmax of 128 rows of 128",
             name,
             soc,
@@ -590,7 +590,7 @@ def _register_functions() -> list[Case]:
     ]
     full, apart, row = (0, 0x5000, 0xA000, 0, 0, 0), (0, 0, 0x4100, 0, 0, 0), (64, 1)
     cases += [
-        Case(
+        BoardCase(
             f"{kind} of registers' accesses",
             name,
             soc,
@@ -617,7 +617,7 @@ def _register_functions() -> list[Case]:
     return cases
 
 
-def _products() -> list[Case]:
+def _products() -> list[BoardCase]:
     """Products of 8192 x 8192 half by base blocks, as asc-devkit's best practices describe them.
 
     24 cores have 4 x 6 parts of C, of which the last column is a third as wide; 32 cores of Ascend
@@ -689,7 +689,7 @@ def _products() -> list[Case]:
         n = size if cores > 1 else part[1]
         at = (*part, *base, *steps)
         cases.append(
-            Case(
+            BoardCase(
                 "product fp16 8192x8192x8192",
                 name,
                 soc,

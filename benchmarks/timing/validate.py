@@ -28,7 +28,7 @@ from aclgrad.common import files, page_sections
 from aclgrad.profiling.estimate import before_us, bound_by, error_band, undecided
 from aclgrad.runtime import Device, open_device
 from aclgrad.runtime.memory import Buffer
-from board import CASES, Case
+from board import CASES, BoardCase
 
 HERE = Path(__file__).resolve().parent
 RECORDED = HERE / "recorded.json"
@@ -50,7 +50,7 @@ CUBE_MACROS = {"910B": "__DAV_C220_CUBE__", "950": "__DAV_C310_CUBE__"}
 class Row:
     """One quantity of one case."""
 
-    case: Case
+    case: BoardCase
     quantity: str
     board: float
     model: float
@@ -93,7 +93,7 @@ class Runner:
         self.buffers: dict[int, Buffer] = {}
         device.set_option("mode", "fast")
 
-    def library(self, case: Case) -> c.CDLL:
+    def library(self, case: BoardCase) -> c.CDLL:
         """The kernels for the case's architecture and cores."""
         soc_family = next(name for name in MACROS if name in case.soc)
         family = f"{soc_family} cube" if case.cube else soc_family
@@ -131,7 +131,7 @@ class Runner:
         assert have.address is not None
         return have.address
 
-    def profile(self, case: Case, offset: int = 0) -> dict[str, Any]:
+    def profile(self, case: BoardCase, offset: int = 0) -> dict[str, Any]:
         """The estimate of the case's launch; offset moves its tensors by bytes."""
         self.device.set_option("soc", case.soc)
         packed = np.frombuffer(case.parameters.pack(), np.uint8)
@@ -160,7 +160,7 @@ class Runner:
             self.device.set_option("profile", "off")
         return self.device.profiles()[0]
 
-    def rows(self, case: Case) -> list[Row]:
+    def rows(self, case: BoardCase) -> list[Row]:
         """What the board took against what the model says."""
         found = self.profile(case)
         cores, mhz = found["cores"], found["mhz"]

@@ -70,7 +70,7 @@ _LONG = re.compile(r"[Ee]xpected.*(?:[Ll]ong|int64)")
 
 _exchange = threading.RLock()
 _withdrawn: deque[Any] = deque(maxlen=4096)
-_operators: list[Operator] = []
+_operators: list[Overload] = []
 _calls: Counter[str] = Counter()
 _lines: dict[str, str] = {}  # where an operator was first called
 
@@ -93,7 +93,7 @@ def mode() -> str:
     return chosen
 
 
-class Operator:
+class Overload:
     """One overload: torch_npu's kernel of it, if it has one, and the CPU's."""
 
     def __init__(self, op: Any, own: bool, composite: bool) -> None:
@@ -343,7 +343,7 @@ class Operator:
             )
 
 
-class Missing(Operator):
+class Missing(Overload):
     """One overload of torch_npu's own that the CPU has not: only packages can have it."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -442,7 +442,7 @@ def _synchronous() -> bool:
 
 
 def register() -> None:
-    """Put an `Operator` in front of every operator that may lack what it needs."""
+    """Put an `Overload` in front of every operator that may lack what it needs."""
     if _operators:
         return
     mode()
@@ -467,7 +467,7 @@ def register() -> None:
             continue
         if own and on_host(op) and not _synchronous():
             continue
-        _operators.append(Operator(op, own, name in composite))
+        _operators.append(Overload(op, own, name in composite))
         _operators[-1].register()
     second_derivatives.refuse(owned)
     atexit.register(lambda: reports.at_exit(mode() != "warn"))

@@ -31,6 +31,28 @@ def alone(path: Path, waiting: Callable[[], None] = lambda: None) -> Iterator[No
         os.close(number)
 
 
+@contextmanager
+def if_free(path: Path) -> Iterator[bool]:
+    """Hold a lock file as `alone` does, without waiting. False: another has it, or there is no
+    place for it.
+    """
+    try:
+        number = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    except OSError:
+        yield False
+        return
+    try:
+        try:
+            fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            held = True
+        except OSError:
+            held = False
+        yield held
+    finally:
+        fcntl.flock(number, fcntl.LOCK_UN)  # without effect where another has it
+        os.close(number)
+
+
 class BusyError(Exception):
     """Another process holds it; the text is what that one has said of itself."""
 

@@ -12,7 +12,6 @@ that is undone is not built again.
 
 from __future__ import annotations
 
-import fcntl
 import glob
 import hashlib
 import json
@@ -23,6 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from aclgrad.common.locks import if_free
 from aclgrad.common.sums import INTERFACE, Status, now, remember, settled, status_of, sum_of
 
 _RECORD = ".made"
@@ -183,19 +183,10 @@ def _refresh(output: Path, old: str, record: Mapping[str, Any]) -> None:
     """Write down the statuses of files that were read again, so that next time they are not; not
     while another makes the output.
     """
-    try:
-        number = os.open(lock_of(output), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
-    except OSError:
-        return
-    try:
-        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    with if_free(lock_of(output)) as held, suppress(OSError):  # it is read again next time
         place = record_of(output)
-        if place.read_text("utf-8", "surrogateescape") == old:
+        if held and place.read_text("utf-8", "surrogateescape") == old:
             _write(place, record)
-    except OSError:
-        pass  # it is read again next time
-    finally:
-        os.close(number)
 
 
 def _write(place: Path, record: Mapping[str, Any]) -> None:

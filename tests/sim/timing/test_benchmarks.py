@@ -34,17 +34,19 @@ from driver import (
     values,
 )
 from driver.calls import Call, WrongNumbersError
-from driver.cases import Case
+from driver.cases import BenchmarkCase
 from driver.choice_list import ROOT, Alternative
 
-ROWS = Case("softmax_grad", (64, 64), "fp32")
-COLUMNS = Case("log_softmax_grad", (3, 50, 7), "fp16", (("dim", 1),))
-MASKED = Case("scaled_masked_softmax_grad_v2", (1, 2, 5, 64), "fp32", (("scale", 0.5),))
-ELEMENTS = Case("kl_div_loss_grad", (1000, 1100), "bf16", (("reduction", 0), ("logTarget", True)))
+ROWS = BenchmarkCase("softmax_grad", (64, 64), "fp32")
+COLUMNS = BenchmarkCase("log_softmax_grad", (3, 50, 7), "fp16", (("dim", 1),))
+MASKED = BenchmarkCase("scaled_masked_softmax_grad_v2", (1, 2, 5, 64), "fp32", (("scale", 0.5),))
+ELEMENTS = BenchmarkCase(
+    "kl_div_loss_grad", (1000, 1100), "bf16", (("reduction", 0), ("logTarget", True))
+)
 
 
 @pytest.mark.parametrize("case", [ROWS, COLUMNS, MASKED, ELEMENTS], ids=lambda case: case.key)
-def test_numbers_are_checked(case: Case, device: Device) -> None:
+def test_numbers_are_checked(case: BenchmarkCase, device: Device) -> None:
     """The inputs on the device are those that the golden is made of, and one wrong row is seen."""
     call = Call(device, case)
     call.launch()
@@ -64,20 +66,20 @@ def test_numbers_are_checked(case: Case, device: Device) -> None:
 
 def test_sample_is_spread() -> None:
     """Rows of every part of a tensor, as few as that takes; whole rows of the reduced dim."""
-    case = Case("softmax_grad", (64, 1024, 256), "fp32", (("dim", 1),))
+    case = BenchmarkCase("softmax_grad", (64, 1024, 256), "fp32", (("dim", 1),))
     places = values.sample(case)
     assert places.shape == (256, 1024)
     assert places[0, 0] == 0
     assert places[-1, -1] == case.size - 1
     assert np.all(np.diff(places, axis=1) == 256)
     assert len(set(places[:, 0] // (1024 * 256))) == 64
-    assert values.sample(Case("softmax_grad", (128, 65536), "fp32")).shape == (64, 65536)
+    assert values.sample(BenchmarkCase("softmax_grad", (128, 65536), "fp32")).shape == (64, 65536)
 
 
 def test_one_core_in_place_of_all_is_seen(device: Device, tmp_path: Path) -> None:
     """Slower than recorded, and below its limit; without it the figures are the same again."""
     device.set_option("soc", cases.SOC)
-    case = Case("log_sigmoid_grad", (2048, 2048), "fp32", limits={"share": 0.75})
+    case = BenchmarkCase("log_sigmoid_grad", (2048, 2048), "fp32", limits={"share": 0.75})
     path = tmp_path / "baseline.json"
     baseline.write([modelled.measure(case)], path)
     recorded = baseline.read(path)
@@ -93,7 +95,7 @@ def test_one_core_in_place_of_all_is_seen(device: Device, tmp_path: Path) -> Non
 
 def test_drift_and_limits() -> None:
     """Both directions fail; a limit that was never met stays open."""
-    case = Case("softmax_grad", (8, 8), "fp32", limits={"share": 0.9, "traffic": 1.001})
+    case = BenchmarkCase("softmax_grad", (8, 8), "fp32", limits={"share": 0.9, "traffic": 1.001})
     was = {"us": 10.0, "share": 0.95, "traffic": 1.0}
 
     def drift(**now: float) -> list[str]:
@@ -109,7 +111,7 @@ def test_drift_and_limits() -> None:
     assert baseline.drifted([(case, was)], {}, whole=True) == [f"{case.key}: not recorded"]
     gone = baseline.drifted([], {case.key: was}, whole=True)
     assert gone == [f"{case.key}: recorded, but no longer a case"]
-    limited = Case("softmax_grad", (8, 8), "fp32", limits={"fast": 1.5})
+    limited = BenchmarkCase("softmax_grad", (8, 8), "fp32", limits={"fast": 1.5})
     assert baseline.over(limited, {"fast": 1.6}) == [f"{limited.key}: fast 1.6 is above 1.5"]
     assert not baseline.over(limited, {"fast": 1.4})
 
@@ -139,8 +141,8 @@ def test_case_list(tmp_path: Path) -> None:
 
 def test_classes_are_judged_by_their_worst_case() -> None:
     """The least share, the largest rise within one sweep, 16 bit by fp32 of the same shape."""
-    wide = [Case("softmax_grad", (rows, 10), "fp32") for rows in (10, 20, 40)]
-    sweep = (*wide, Case("softmax_grad", (10, 30), "fp32"), wide[0].in_dtype("fp16"))
+    wide = [BenchmarkCase("softmax_grad", (rows, 10), "fp32") for rows in (10, 20, 40)]
+    sweep = (*wide, BenchmarkCase("softmax_grad", (10, 30), "fp32"), wide[0].in_dtype("fp16"))
     group = cases.CaseClass("a", cases.SOC, {"share": 0.5, "rise": 1.05, "by_fp32": 1.0}, sweep)
     numbers = {case.key: {"us": case.size / 10, "share": 0.9, "band": 0.15} for case in sweep}
     numbers[wide[1].key]["us"] *= 1.1
@@ -170,7 +172,7 @@ def test_classes_are_judged_by_their_worst_case() -> None:
 
 def test_each_class_has_its_share_and_its_error() -> None:
     """Also where nothing is wanted of the share."""
-    case = Case("softmax_grad", (10, 10), "fp32")
+    case = BenchmarkCase("softmax_grad", (10, 10), "fp32")
     group = cases.CaseClass("a", cases.SOC, {"above": 0.1}, (case,))
     row = {"us": 3.0, "share": 0.3, "above": 0.4, "band": 0.35}
     share, above = classes.judge([group], {"a": {case.key: row}})
@@ -182,7 +184,7 @@ def test_each_class_has_its_share_and_its_error() -> None:
 
 def test_low_cases_are_told_by_what_limits_them() -> None:
     """Cases of three quarters and more are no part of it, and neither are wrong ones."""
-    chosen = tuple(Case("softmax_grad", (rows, 10), "fp16") for rows in (10, 20, 30, 40))
+    chosen = tuple(BenchmarkCase("softmax_grad", (rows, 10), "fp16") for rows in (10, 20, 30, 40))
     group = cases.CaseClass("a", cases.SOC, {"share": 0.5}, chosen)
     low: list[dict[str, Any]] = [{"share": 0.5, "limit": "vec", "of limit": 0.9, "outside": 0.4}]
     low += [{"share": 0.6, "limit": "vec", "of limit": 0.8, "outside": 0.3}]
@@ -204,7 +206,7 @@ def test_slices_of_a_pipe_may_lie_over_one_another() -> None:
 def test_the_limit_of_a_case_has_what_lies_before_and_behind_a_pipe() -> None:
     """A single row: nothing lies beside its load, its arithmetic and its store."""
     modelled.start(1)
-    found = modelled.measure(Case("log_softmax_grad", (65536, 6), "fp16", (("dim", 0),)))
+    found = modelled.measure(BenchmarkCase("log_softmax_grad", (65536, 6), "fp16", (("dim", 0),)))
     assert found["share"] < modelled.LOW
     assert found["limit"] == "mte2"
     assert 0.5 < found["outside"] < found["of limit"] < 0.9  # the launch alone is 0.4
@@ -212,7 +214,9 @@ def test_the_limit_of_a_case_has_what_lies_before_and_behind_a_pipe() -> None:
 
 def test_cliffs_are_steps_that_a_longer_row_undercuts() -> None:
     """A step at the end of a sweep is none: no longer row is cheaper there."""
-    sweep = [(length, Case("softmax_grad", (10, length), "fp32")) for length in range(8, 13)]
+    sweep = [
+        (length, BenchmarkCase("softmax_grad", (10, length), "fp32")) for length in range(8, 13)
+    ]
     times = (8.0, 9.0, 14.0, 11.0, 20.0)
     figures: dict[str, dict[str, Any]] = {
         case.key: {"us": us} for (_, case), us in zip(sweep, times, strict=True)
@@ -354,7 +358,7 @@ def test_findings_that_stop() -> None:
 
 def test_summary_has_every_operator() -> None:
     """The median case and the worst, by dtype; one with wrong numbers has none."""
-    shapes = [Case("softmax_grad", (rows, 8), "fp32") for rows in (1, 2, 3, 4)]
+    shapes = [BenchmarkCase("softmax_grad", (rows, 8), "fp32") for rows in (1, 2, 3, 4)]
     other = shapes[0].in_dtype("bf16")
     figures: dict[str, dict[str, Any]] = {
         case.key: {"share": 0.1 * case.shape[0]} for case in (*shapes, other)
@@ -369,7 +373,9 @@ def test_public_kernel_is_measured(device: Device) -> None:
     library = Path(__file__).parents[1] / "projects"
     where = ((cases.SOC,), "math/scale_add")
     public = cases.PublicKernel("log_sigmoid_grad", *where, ("gradOutput", "self"), ("scale=3",))
-    row = public_kernels.measure(public, library, Case("log_sigmoid_grad", (8, 32), "fp32"))
+    row = public_kernels.measure(
+        public, library, BenchmarkCase("log_sigmoid_grad", (8, 32), "fp32")
+    )
     assert "further off" in row["wrong"]
     other = cases.PublicKernel("softmax_grad", *where, ("gradOutput", "output"), ("axis=1",))
     assert "axis=1" in public_kernels.measure(other, library, ROWS)["refused"]
@@ -392,7 +398,7 @@ def test_work_of_all_host_threads_is_counted(device: Device) -> None:
     assert host.thread_times()[str(other.native_id)] > 0.01
     done.set()
     other.join()
-    for row in host.scaling(Case("softmax_grad", (2048, 1024), "fp32"), 1):
+    for row in host.scaling(BenchmarkCase("softmax_grad", (2048, 1024), "fp32"), 1):
         assert row["work"][0] == 1 and min(row["path"]) >= 1
         assert len(row["ms"]) == len(row["path"]) == len(host.THREADS)
 
@@ -451,7 +457,7 @@ def test_times_of_unchanged_sources_are_kept(
     assert asked[2:] == [[call.key], [call.key]]
 
 
-FEW = Case("softmax_grad", (2048, 49, 9), "fp16", (("dim", 1),))
+FEW = BenchmarkCase("softmax_grad", (2048, 49, 9), "fp16", (("dim", 1),))
 
 
 def test_search_of_tilings(device: Device, tmp_path: Path) -> None:

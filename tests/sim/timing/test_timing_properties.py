@@ -15,7 +15,7 @@ import cycle_model
 import validate
 from aclgrad.profiling.estimate import before_us
 from aclgrad.runtime import open_device
-from board import APART, PING_PONG, Case, Parameters
+from board import APART, PING_PONG, BoardCase, Parameters
 from chrome_trace import problems
 from cycle_model import Tensor
 from validate import RECORDED, Row, Runner, beyond, drifted, turned
@@ -38,13 +38,13 @@ def runner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runner]:
         device.set_option(name, value)
 
 
-def case(kernel: str, soc: str = A2, cores: int = 1, **words: int | tuple[int, ...]) -> Case:
+def case(kernel: str, soc: str = A2, cores: int = 1, **words: int | tuple[int, ...]) -> BoardCase:
     """A launch on a few MiB."""
     parameters = replace(Parameters(), **words)  # type: ignore[arg-type]
-    return Case("", "", soc, kernel, cores, parameters, {}, 24 * MIB, 24 * MIB, 24 * MIB)
+    return BoardCase("", "", soc, kernel, cores, parameters, {}, 24 * MIB, 24 * MIB, 24 * MIB)
 
 
-def cycles(runner: Runner, one: Case, offset: int = 0) -> float:
+def cycles(runner: Runner, one: BoardCase, offset: int = 0) -> float:
     """The estimate of the whole launch, without the start of the kernel."""
     found = runner.profile(one, offset)
     return float(found["cycles"] - found["kernelStart"])
@@ -252,7 +252,7 @@ def test_scalar_code_is_not_silently_free(times: int, runner: Runner) -> None:
     assert (found["evidence"] == "assumed") == (times > 0)
 
 
-def sensitivity(runner: Runner, one: Case) -> dict[str, tuple[float, float]]:
+def sensitivity(runner: Runner, one: BoardCase) -> dict[str, tuple[float, float]]:
     """Ratios of a launch's time, without its start, by cost: halved, doubled."""
     runner.device.set_option("sensitivity", "on")
     try:
