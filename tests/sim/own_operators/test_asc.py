@@ -18,6 +18,7 @@ from aclgrad.reading.sources import SourcesError
 from aclgrad.running import kernel_file
 from aclgrad.runtime import Device
 from aclgrad.spec.soc import family_of
+from sanitizers import RUNS_CMAKE
 
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.append(str(ROOT / "scripts"))
@@ -153,6 +154,7 @@ def ascc(*words: object) -> subprocess.CompletedProcess[str]:
 # -- example folders, through CMake ---------------------------------------------------------------
 
 
+@RUNS_CMAKE
 def test_every_form_of_a_launch(tmp_path: Path) -> None:
     """Templates, headers, macros and expressions launch; comments, strings and operators do not."""
     outcome = run_example(EXAMPLE, "1", work=tmp_path)
@@ -170,6 +172,7 @@ def test_every_form_of_a_launch(tmp_path: Path) -> None:
     assert str(EXAMPLE / "add.h") in commands.stdout
 
 
+@RUNS_CMAKE
 def test_race_names_the_line() -> None:
     outcome = run_example(EXAMPLE, "2")
     assert outcome.built and not outcome.ran and not outcome.clean
@@ -186,6 +189,7 @@ def test_race_names_the_line() -> None:
     )
 
 
+@RUNS_CMAKE
 def test_wrong_numbers_and_other_architectures() -> None:
     wrong = run_example(EXAMPLE, "3")
     assert wrong.built and wrong.ran and wrong.clean and not wrong.matched
