@@ -61,7 +61,7 @@ def measure(public: PublicKernel, checkout: Path, case: BenchmarkCase, soc: str 
                 outputs=[case.dims],  # some have no shape inference
                 open_device=lambda: device,
             )
-        launches = device.profiles()
+        launches: list[dict[str, Any]] = device.profiles()
     except AclgradError as error:
         return row | {"refused": _refusal(error)}
     finally:

@@ -9,10 +9,10 @@ import os
 import re
 from collections.abc import Callable
 from functools import cache
-from typing import Any
+from types import ModuleType
+from typing import SupportsIndex
 
 import numpy as np
-from numpy.typing import NDArray
 
 from aclgrad.common import callables, lazy
 from aclgrad.common.callables import Operators
@@ -21,6 +21,7 @@ from aclgrad.ops import all_specs
 from aclgrad.spec import dtypes, naming
 from aclgrad.spec.arguments import WANTED, Attr, Tensor, number
 from aclgrad.spec.call import AttrValue, TensorDesc
+from aclgrad.spec.dtypes import Array
 from aclgrad.spec.op_spec import OpSpec
 
 PLACEHOLDER = np.empty(0, np.float32)
@@ -32,7 +33,7 @@ def names() -> tuple[str, ...]:
     return tuple(_ALL)
 
 
-def by_name(name: str) -> Callable[..., NDArray[Any]]:
+def by_name(name: str) -> Callable[..., Array]:
     """Return the function of this name."""
     return _ALL[name]
 
@@ -64,13 +65,13 @@ def load(path: str | os.PathLike[str], *, soc: str | None = None) -> Operators:
     return loaded
 
 
-def attr_value(attr: Attr, value: Any) -> AttrValue:
+def attr_value(attr: Attr, value: object) -> AttrValue:
     """Return a value as the C function takes it; refuses what would be cut off on the way."""
     kind = attr.kind
     try:
         return number(kind, value)
     except (TypeError, ValueError, OverflowError) as error:
-        if isinstance(error, ValueError) and kind != "Float":
+        if isinstance(error, ValueError) and isinstance(value, SupportsIndex) and kind != "Float":
             want = "a 64-bit integer" if kind == "Int" else WANTED[kind]
             raise ValueError(f"{attr.python}: got {operator.index(value)}, want {want}") from None
         raise TypeError(f"{attr.python}: got {value!r}, want {WANTED[kind]}") from None
@@ -104,11 +105,11 @@ def signature(spec: OpSpec) -> inspect.Signature:
     return inspect.Signature(parameters, return_annotation=np.ndarray)
 
 
-def _make(spec: OpSpec) -> Callable[..., NDArray[Any]]:
+def _make(spec: OpSpec) -> Callable[..., Array]:
     tensors, attributes = spec.input_args, spec.attr_args
     count = len(tensors)
 
-    def call(*values: Any) -> NDArray[Any]:
+    def call(*values: object) -> Array:
         inputs = {
             arg.name: _array(spec, arg, value) for arg, value in zip(tensors, values, strict=False)
         }
@@ -121,12 +122,13 @@ def _make(spec: OpSpec) -> Callable[..., NDArray[Any]]:
             }
         except (TypeError, ValueError) as error:
             raise type(error)(f"{spec.function}: {error}") from None
-        return compute(spec, inputs, attrs, *values[-2:])
+        out_dtype, device = values[-2:]
+        return compute(spec, inputs, attrs, out_dtype, device)
 
     return callables.make(spec.function, signature(spec), docstring(spec), call, "aclgrad")
 
 
-def _array(spec: OpSpec, arg: Tensor, value: Any) -> NDArray[Any]:
+def _array(spec: OpSpec, arg: Tensor, value: object) -> Array:
     """An argument as an array of a dtype that tensors have."""
     if type(value) is np.ndarray and dtypes.is_known(value.dtype):
         return value
@@ -145,9 +147,7 @@ def _array(spec: OpSpec, arg: Tensor, value: Any) -> NDArray[Any]:
     return array
 
 
-def result_desc(
-    spec: OpSpec, inputs: dict[str, NDArray[Any]], out_dtype: object = None
-) -> TensorDesc:
+def result_desc(spec: OpSpec, inputs: dict[str, Array], out_dtype: object = None) -> TensorDesc:
     """Describe the result: shape and, unless told otherwise, dtype of the input that the kernel
     follows.
     """
@@ -157,25 +157,25 @@ def result_desc(
 
 def compute(
     spec: OpSpec,
-    inputs: dict[str, NDArray[Any]],
+    inputs: dict[str, Array],
     attrs: dict[str, AttrValue],
     out_dtype: object = None,
-    device: str = "sim",
-) -> NDArray[Any]:
+    device: object = "sim",
+) -> Array:
     """Run one operator on arrays."""
     try:
         out = result_desc(spec, inputs, out_dtype)
     except (TypeError, ValueError) as error:
         raise type(error)(f"{spec.function}: out_dtype: {error}") from None
     try:
-        result: NDArray[Any] = _runtime().open_device(device).run(spec, inputs, attrs, out)
+        result: Array = _runtime().open_device(device).run(spec, inputs, attrs, out)
     except AclnnError as error:
         raise error.reworded(_reworded(spec, error, out_dtype)) from None
     return result
 
 
 @cache
-def _runtime() -> Any:
+def _runtime() -> ModuleType:
     return lazy.module("aclgrad.runtime")
 
 

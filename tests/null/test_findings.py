@@ -34,7 +34,7 @@ SOURCES = ROOT / "simulator" / "src"
 SOFTMAX = find("softmax_grad")
 
 
-def entry(**changes: Any) -> dict[str, Any]:
+def entry(**changes: Any) -> Any:
     """One object of aclsimFindings."""
     place = {"pipe": "VECTOR", "instruction": "Mul", "note": "reads", "file": "/src/k/a b.h"}
     other = {"pipe": "MTE2", "instruction": "DataCopy", "note": "wrote", "file": "/src/k/a b.h"}
@@ -199,7 +199,7 @@ def test_how_a_core_goes_on() -> None:
     shown = text(result)
     assert f"  keep-going: {how}\n  found after another fault of this core" in shown
     assert "keep-going" not in text(Result(tuple(merge([run("a", RACE)])), 1))
-    old = {key: value for key, value in entry().items() if key not in ("goesOn", "afterFault")}
+    old: Any = {key: value for key, value in entry().items() if key not in ("goesOn", "afterFault")}
     assert findings.from_json(old) == RACE
 
 

@@ -32,7 +32,7 @@ TIMELINE: dict[str, Any] = {
     ],
     "arrows": [[1, 2, 500, 600, "EnQue<b>"]],
 }
-RACE: dict[str, Any] = {
+RACE: Any = {
     "kind": "race-read-after-write", "severity": "error", "op": "Op", "core": 0, "blockDim": 2,
     "space": "UB", "buffer": "x", "begin": 0, "end": 64, "at": PLACE, "related": [OTHER],
     "detail": "nothing orders the two", "advice": "EnQue and DeQue", "soc": "Ascend910B2",
@@ -40,7 +40,7 @@ RACE: dict[str, Any] = {
 }  # fmt: skip
 
 
-def page_of(*entries: dict[str, Any]) -> str:
+def page_of(*entries: Any) -> str:
     run = Run("case", "aclgrad check op", tuple(map(from_json, entries)))
     return findings_page.page(Result(tuple(merge([run])), 1), Path("/nowhere"))
 
@@ -52,7 +52,7 @@ def test_a_condition_is_said_once() -> None:
     assert text.count("the default of CANN") == 1 and "<dd>on: the default of CANN</dd>" in text
 
 
-def moved(**changed: Any) -> dict[str, Any]:
+def moved(**changed: Any) -> Any:
     entry = deepcopy(RACE)
     entry["timeline"] |= changed
     return entry

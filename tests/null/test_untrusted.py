@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.progress import Progress
 
 from aclgrad.campaign import expand
 from aclgrad.campaign.plans import description
@@ -296,6 +297,7 @@ def test_progress_of_anybody(monkeypatch: pytest.MonkeyPatch) -> None:
     page = io.StringIO()
     monkeypatch.setattr(Terminal, "is_terminal", True)
     with common.progress(Terminal(page, width=400)) as bar:
+        assert isinstance(bar, Progress)
         bar.add_task("[red]x[/red] :bomb: \u202e")
         bar.refresh()
     assert "[red]x[/red] :bomb:" in page.getvalue() and "\u202e" not in page.getvalue()
@@ -308,7 +310,7 @@ def test_progress_of_anybody(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def evil() -> Result:
     place = {"pipe": EVIL, "instruction": EVIL, "note": EVIL, "file": "/k.cpp", "line": 3}
-    entry = RACE | {
+    entry: Any = RACE | {
         "kind": EVIL, "severity": "error", "op": EVIL, "buffer": EVIL, "detail": EVIL,
         "advice": EVIL, "soc": EVIL, "tiling": EVIL, "text": EVIL, "goesOn": EVIL,
         "at": place | {"text": EVIL}, "related": [place | {"file": f"{EVIL}.cpp", "text": EVIL}],

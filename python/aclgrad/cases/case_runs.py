@@ -11,18 +11,21 @@ import dataclasses
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TypedDict, cast
 
 from aclgrad.cases.golden_file import GoldenError
 from aclgrad.cases.operator import C, Operator
 from aclgrad.common import host_memory
+from aclgrad.common.data import rebuilt
+from aclgrad.findings.finding import Written as WrittenFinding
 from aclgrad.findings.finding import finding_from_json
 from aclgrad.golden.limits import Tolerance
 from aclgrad.golden.precision import Element, Report
 from aclgrad.reading.sources import SourcesError
-from aclgrad.running.isolation import Answer, Answered, case_by_case, first_reason, in_turn
+from aclgrad.running.isolation import Answered, case_by_case, first_reason, in_turn
 from aclgrad.runtime.settings import Settings
 from aclgrad.spec.cases import Case
+from aclgrad.testing.picture import Written as WrittenPicture
 from aclgrad.testing.picture import from_json
 from aclgrad.testing.run import Outcome, run_call
 
@@ -106,7 +109,9 @@ def run(
     return trial
 
 
-def _answers(operator: Operator[C], cases: Sequence[C], options: Options) -> Iterator[Answered]:
+def _answers(
+    operator: Operator[C], cases: Sequence[C], options: Options
+) -> Iterator[Answered[_Answer]]:
     """The answer for each case, in the order of the cases."""
     if operator.debugged:
         return ((answer, None) for answer in _work(operator, cases, options))
@@ -114,8 +119,8 @@ def _answers(operator: Operator[C], cases: Sequence[C], options: Options) -> Ite
     def deadline(count: int) -> float:
         return time.monotonic() + _CASE_SECONDS * count
 
-    def part_of(chosen: Sequence[C]) -> Generator[Answered]:
-        def work(first: int) -> Iterator[Answer]:
+    def part_of(chosen: Sequence[C]) -> Generator[Answered[_Answer]]:
+        def work(first: int) -> Iterator[_Answer]:
             return _work(operator, chosen[first:], options)
 
         return case_by_case(len(chosen), work, deadline, prints=operator.prints)
@@ -131,7 +136,7 @@ def parts_of(count: int, *, prints: bool) -> int:
     return _PARTS
 
 
-def _work(operator: Operator[C], cases: Sequence[C], options: Options) -> Iterator[Answer]:
+def _work(operator: Operator[C], cases: Sequence[C], options: Options) -> Iterator[_Answer]:
     """In the child: an answer per case, until one leaves the stream useless."""
     operator.begin()
     device = options.open()
@@ -150,20 +155,51 @@ def _work(operator: Operator[C], cases: Sequence[C], options: Options) -> Iterat
             return
 
 
-def _to_json(outcome: Outcome) -> dict[str, Any]:
+class _WrittenElement(TypedDict):
+    index: list[int]
+
+
+class _WrittenReport(TypedDict):
+    reasons: list[str]
+    notes: list[str]
+    first_bad: _WrittenElement | None
+    worst: list[_WrittenElement]
+
+
+class _Written(TypedDict):
+    """The fields of an outcome for which JSON has another type."""
+
+    report: _WrittenReport | None
+    picture: WrittenPicture | None
+    findings: list[WrittenFinding]
+
+
+class _InForce(TypedDict):
+    in_force: dict[str, str | None]
+
+
+class _Answer(_InForce, total=False):
+    """What a child says of a case: its outcome, or an error of the golden, which ends the run."""
+
+    golden: str
+    outcome: _Written
+
+
+def _to_json(outcome: Outcome) -> _Written:
     """All of an outcome but its case."""
     fields = {field.name for field in dataclasses.fields(outcome)} - {
         "case", "report", "findings", "picture",
     }  # fmt: skip
-    return {
+    whole = {
         **{name: getattr(outcome, name) for name in fields},
         "report": outcome.report and _plain(outcome.report),
         "picture": outcome.picture and dataclasses.asdict(outcome.picture),
         "findings": list(map(_plain, outcome.findings)),
     }
+    return cast(_Written, whole)
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     """As `dataclasses.asdict` makes it. That copies each string, which took a quarter of the time
     of small cases.
     """
@@ -171,25 +207,33 @@ def _plain(value: Any) -> Any:
         return value
     if dataclasses.is_dataclass(value):
         return {name: _plain(each) for name, each in vars(value).items()}
+    assert isinstance(value, (list, tuple))
     return [_plain(each) for each in value]
 
 
-def _from_json(case: Case, data: dict[str, Any]) -> Outcome:
-    report = data.pop("report")
-    if report is not None:
-        first = report.pop("first_bad")
-        report = Report(
-            **{**report, "reasons": tuple(report["reasons"]), "notes": tuple(report["notes"])}
-            | {
-                "first_bad": first and _element(first),
-                "worst": tuple(map(_element, report["worst"])),
-            }
-        )
-    found = tuple(map(finding_from_json, data.pop("findings")))
-    shown = data.pop("picture")
-    picture = shown and from_json(shown)
-    return Outcome(case, report=report, findings=found, picture=picture, **data)
+def _from_json(case: Case, data: _Written) -> Outcome:
+    shown = data["picture"]
+    return rebuilt(
+        Outcome,
+        data,
+        case=case,
+        report=data["report"] and _report(data["report"]),
+        picture=shown and from_json(shown),
+        findings=tuple(map(finding_from_json, data["findings"])),
+    )
 
 
-def _element(data: dict[str, Any]) -> Element:
-    return Element(**{**data, "index": tuple(data["index"])})
+def _report(data: _WrittenReport) -> Report:
+    first = data["first_bad"]
+    return rebuilt(
+        Report,
+        data,
+        reasons=tuple(data["reasons"]),
+        notes=tuple(data["notes"]),
+        first_bad=first and _element(first),
+        worst=tuple(map(_element, data["worst"])),
+    )
+
+
+def _element(data: _WrittenElement) -> Element:
+    return rebuilt(Element, data, index=tuple(data["index"]))

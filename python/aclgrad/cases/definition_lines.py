@@ -9,7 +9,6 @@ import dataclasses
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from aclgrad.building import operator_build
 from aclgrad.common.files import text_of
@@ -21,7 +20,7 @@ from aclgrad.running import operator_call
 from aclgrad.running.operand_words import Tensors
 from aclgrad.runtime.device import Device
 from aclgrad.spec import dtypes
-from aclgrad.spec.definition import Definition
+from aclgrad.spec.definition import Definition, Value
 
 
 def with_definition(
@@ -31,7 +30,7 @@ def with_definition(
     op: Definition,
     row: Sequence[str],
     inputs: Sequence[Tensors],
-    attrs: Mapping[str, Any],
+    attrs: Mapping[str, Value],
 ) -> tuple[Finding, ...]:
     """Findings, where an error also has the line of a kernel whose parameters are in another order
     than the definition's, and one about an output the line that declares its dtype, where dtype
@@ -83,7 +82,7 @@ def _declared(
     op: Definition,
     row: Sequence[str],
     inputs: Sequence[Tensors],
-    attrs: Mapping[str, Any],
+    attrs: Mapping[str, Value],
 ) -> dict[str, tuple[Place, ...]]:
     """Outputs of another dtype than inference gives, with the line of their DataType list."""
     if not op.infer_data_type or any(item.kind == "dynamic" for item in op.outputs):

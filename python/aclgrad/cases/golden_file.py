@@ -14,20 +14,21 @@ import keyword
 import linecache
 import sys
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from types import ModuleType
 
 import numpy as np
-from numpy.typing import NDArray
 
 from aclgrad.reading.sources import Sources, SourcesError
-from aclgrad.spec.definition import Definition
+from aclgrad.spec.definition import Definition, Value
+from aclgrad.spec.dtypes import Array
 from aclgrad.spec.naming import snake_case
 from aclgrad.testing.api import OwnCase
 
-Array = NDArray[Any]
+Shapes = Sequence[Sequence[tuple[int, ...]]]
+"""Shapes of the tensors of each output."""
 
 
 class GoldenError(SourcesError):
@@ -42,7 +43,7 @@ class ShapeError(GoldenError):
 class Fitting:
     """A function of a golden file whose parameters are of the definition."""
 
-    call: Callable[..., Any]
+    call: Callable[..., object]
     takes: tuple[str, ...]  # inputs and attributes in the definition's spelling; all for **kwargs
 
     @property
@@ -64,10 +65,10 @@ class GoldenFile:
     op: Definition
     golden: Fitting
     terms: Fitting | None
-    own_cases: Callable[[], Any] | None
+    own_cases: Callable[[], Iterable[object]] | None
 
     def evaluate(
-        self, inputs: Sequence[Sequence[Array]], attrs: Mapping[str, Any], shapes: Sequence[Any]
+        self, inputs: Sequence[Sequence[Array]], attrs: Mapping[str, Value], shapes: Shapes
     ) -> list[Array | None]:
         """The wanted outputs, in float64. ``shapes`` are those of the outputs that the operator's
         inference names, a tuple for each tensor of a list.
@@ -78,7 +79,7 @@ class GoldenFile:
         return found
 
     def magnitudes(
-        self, inputs: Sequence[Sequence[Array]], attrs: Mapping[str, Any], shapes: Sequence[Any]
+        self, inputs: Sequence[Sequence[Array]], attrs: Mapping[str, Value], shapes: Shapes
     ) -> list[Array | None]:
         """The largest magnitudes that are rounded on the way to each output, where it says so."""
         if self.terms is None:
@@ -90,10 +91,10 @@ class GoldenFile:
         self,
         function: Fitting,
         inputs: Sequence[Sequence[Array]],
-        attrs: Mapping[str, Any],
-        shapes: Sequence[Any],
+        attrs: Mapping[str, Value],
+        shapes: Shapes,
     ) -> list[Array | None]:
-        values: dict[str, Any] = {}
+        values: dict[str, object] = {}
         for item, param in zip(self.op.inputs, inputs, strict=True):
             wide = [widened(array) for array in param]
             values[item.name] = wide if item.kind == "dynamic" else (wide[0] if wide else None)
@@ -108,19 +109,27 @@ class GoldenFile:
             ) from None
         return self._checked(function, result, shapes)
 
-    def _checked(self, function: Fitting, result: Any, shapes: Sequence[Any]) -> list[Array | None]:
+    def _checked(self, function: Fitting, result: object, shapes: Shapes) -> list[Array | None]:
         outputs, line = self.op.outputs, function.line
-        several = isinstance(result, tuple) or (isinstance(result, list) and len(outputs) > 1)
-        if len(outputs) == 1 and not several:
-            result, several = (result,), True
-        if not several or len(result) != len(outputs):
-            got = f"{len(result)} results" if several else type(result).__name__
+        results: Sequence[object] | None = None
+        if isinstance(result, tuple) or (isinstance(result, list) and len(outputs) > 1):
+            results = result
+        elif len(outputs) == 1:
+            results = (result,)
+        if results is None or len(results) != len(outputs):
+            got = type(result).__name__ if results is None else f"{len(results)} results"
             names = ", ".join(item.name for item in outputs)
             raise self.error(f"{function.name} returned {got}, want a tuple of {names}", line)
         found: list[Array | None] = []
-        for item, value, wanted in zip(outputs, result, shapes, strict=True):
-            list_ = item.kind == "dynamic"
-            parts = [None] * len(wanted) if value is None else list(value) if list_ else [value]
+        for item, value, wanted in zip(outputs, results, shapes, strict=True):
+            parts: list[object] = [value]
+            if value is None:
+                parts = [None] * len(wanted)
+            elif item.kind == "dynamic":
+                if not isinstance(value, Iterable):
+                    got = type(value).__name__
+                    raise self.error(f"{function.name} returned {got}, want a list", line)
+                parts = list(value)
             if len(parts) != len(wanted):
                 raise self.error(
                     f"{function.name} returned {len(parts)} tensors of {item.name}, want"
@@ -132,7 +141,7 @@ class GoldenFile:
                 found.append(None if part is None else self._array(what, part, shape, line))
         return found
 
-    def _array(self, what: str, value: Any, shape: tuple[int, ...], line: int) -> Array:
+    def _array(self, what: str, value: object, shape: tuple[int, ...], line: int) -> Array:
         array = np.asarray(value)
         if array.dtype.kind not in "biufcV":
             raise self.error(f"{what} with dtype {array.dtype}, want numbers", line)
@@ -153,12 +162,14 @@ class GoldenFile:
         line = self.own_cases.__code__.co_firstlineno
         if not found:
             raise self.error("cases yields no case", line)
+        own: list[OwnCase] = []
         for item in found:
             if not isinstance(item, OwnCase):
                 raise self.error(
                     f"cases yields {type(item).__name__}, want aclgrad.testing.case(...)", line
                 )
-        return found
+            own.append(item)
+        return own
 
     def error(self, text: str, line: int) -> GoldenError:
         """An error with operator, file, line and text of the line."""
@@ -215,7 +226,7 @@ def load(path: Path, op: Definition) -> GoldenFile:
     return GoldenFile(path, op, fitting[0], fitting[1], own_cases)
 
 
-def _fitting(path: Path, op: Definition, function: Callable[..., Any]) -> Fitting:
+def _fitting(path: Path, op: Definition, function: Callable[..., object]) -> Fitting:
     """A function whose parameters are named like inputs and attributes. `GoldenError` if not."""
     what = function.__name__
     names = op.arguments
@@ -246,7 +257,7 @@ def _fitting(path: Path, op: Definition, function: Callable[..., Any]) -> Fittin
     return Fitting(function, takes)
 
 
-def _import(path: Path, op_type: str) -> Any:
+def _import(path: Path, op_type: str) -> ModuleType:
     name = f"aclgrad_golden_{path.stem}"
     found = importlib.util.spec_from_file_location(name, path)
     assert found and found.loader

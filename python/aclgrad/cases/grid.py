@@ -6,12 +6,10 @@ shapes, tails, values and layouts for every dtype combination of its definition.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from aclgrad.cases import made_inputs
 from aclgrad.cases.golden_file import GoldenFile, golden_error
@@ -32,10 +30,9 @@ from aclgrad.spec.cases import (
     strided,
     view,
 )
-from aclgrad.spec.definition import Definition
+from aclgrad.spec.definition import Definition, Value
+from aclgrad.spec.dtypes import Array
 from aclgrad.testing.api import OwnCase, shapes_of
-
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True)
@@ -43,6 +40,7 @@ class ProjectCase(Case):
     """A case of an operator that comes as sources."""
 
     path: str = ""
+    attrs: Mapping[str, Value] = field(default_factory=dict)
     row: tuple[str, ...] = ()  # dtypes of inputs and outputs as the definition spells them
     descs: tuple[tuple[TensorDesc, ...], ...] = ()  # of each input's tensors
     own: OwnCase | None = None
@@ -87,7 +85,7 @@ class ProjectCase(Case):
         if self.own is not None:
             return None
         kinds, shapes = (desc.dtype, first.dtype), (desc.shape, first.shape)
-        return made_inputs.draw(self.op, name, place, kinds, shapes, self.call.attrs, self.draw)
+        return made_inputs.draw(self.op, name, place, kinds, shapes, self.attrs, self.draw)
 
     @property
     def smaller(self) -> list[str]:
@@ -210,7 +208,7 @@ def _own(
     def refuse(text: str) -> Exception:
         return golden_error(op.type, golden.path, line, text)
 
-    shapes: Mapping[str, Any]
+    shapes: Mapping[str, object]
     if isinstance(item.shapes, Mapping):
         shapes = item.shapes
         if unknown := [name for name in shapes if name not in names]:
@@ -257,7 +255,7 @@ def _own(
         yield _made("-".join(words), stem, path, row, names, descs, attrs, item.values, item)
 
 
-def _attrs(op: Definition, item: OwnCase, refuse: Any) -> dict[str, Any]:
+def _attrs(op: Definition, item: OwnCase, refuse: Callable[[str], Exception]) -> dict[str, Value]:
     known = {attr.name: attr for attr in op.attrs}
     if unknown := [name for name in item.attrs if name not in known]:
         raise refuse(
@@ -266,12 +264,13 @@ def _attrs(op: Definition, item: OwnCase, refuse: Any) -> dict[str, Any]:
     values = {name: attr.default for name, attr in known.items()}
     for name, value in item.attrs.items():
         kind = known[name].kind
-        wanted: Any = {
+        kinds: dict[str, type | tuple[type, ...]] = {
             "Int": int,
             "Float": (int, float),
             "Bool": bool,
             "String": str,
-        }.get(kind, (list, tuple))
+        }
+        wanted = kinds.get(kind, (list, tuple))
         if not isinstance(value, wanted) or (isinstance(value, bool) and kind != "Bool"):
             raise refuse(f"case: attribute {name}: got {value!r}, want {kind}")
         values[name] = list(value) if isinstance(value, tuple) else value
@@ -283,7 +282,7 @@ def _attrs(op: Definition, item: OwnCase, refuse: Any) -> dict[str, Any]:
     return values
 
 
-def _word(value: Any) -> str:
+def _word(value: object) -> str:
     if isinstance(value, Mapping):
         return "+".join(f"{name}.{_word(item)}" for name, item in value.items())
     if isinstance(value, (tuple, list)):
@@ -302,8 +301,8 @@ def _made(
     row: tuple[str, ...],
     names: Sequence[str],
     descs: Sequence[tuple[TensorDesc, ...]],
-    attrs: Mapping[str, Any],
-    values: Any,
+    attrs: Mapping[str, Value],
+    values: object,
     own: OwnCase | None,
     guessed: bool = False,
 ) -> ProjectCase:
@@ -314,8 +313,9 @@ def _made(
     return ProjectCase(
         name,
         stem,
-        Call(tensors, dict(attrs)),
+        Call(tensors),
         word,
+        attrs=dict(attrs),
         path=path,
         row=tuple(row),
         descs=tuple(descs),
@@ -397,7 +397,7 @@ def one_shape(
     op: Definition,
     rows: Sequence[tuple[str, ...]],
     shape: tuple[int, ...],
-    attrs: Mapping[str, Any],
+    attrs: Mapping[str, Value],
     *,
     stem: str,
     path: str,

@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 
@@ -17,14 +17,21 @@ from aclgrad.running import operator_call
 from aclgrad.running.isolation import first_reason, isolated
 from aclgrad.running.operand_words import given_or_zero, parse_attrs
 from aclgrad.runtime import soc_table
-from aclgrad.runtime.host_functions import HostTensor, run_tiling
+from aclgrad.runtime.device import Device
+from aclgrad.runtime.host_functions import HostTensor, TilingPlan, run_tiling
 from aclgrad.runtime.settings import Settings
 from aclgrad.spec import dtypes
-from aclgrad.spec.definition import Definition
+from aclgrad.spec.definition import Definition, Value
 from aclgrad.spec.soc import full_name
 from aclgrad.testing.user_data import parse_shape
 
 _SECONDS = 120.0
+
+
+class _Answer(TypedDict, total=False):
+    plan: TilingPlan
+    error: str
+
 
 Described = tuple[tuple[int, ...], dtypes.DType]
 
@@ -36,17 +43,17 @@ def tiling_of(
     words: Sequence[str],
     dtype: str,
     attr_words: Sequence[str],
-) -> dict[str, Any]:
+) -> TilingPlan:
     """What tiling decides for SHAPE[:DTYPE] words: one per input, or one for all of them."""
     inputs = _inputs(op, words, dtypes.parse(dtype))
     row = _row(op, builder.combinations(op), inputs)
     attrs = parse_attrs(op, attr_words)
 
-    def work() -> Iterator[dict[str, Any]]:
+    def work() -> Iterator[_Answer]:
         yield _run(builder, op, soc, row, inputs, attrs)
 
     # Inference and tiling are the user's code: what they end is a child.
-    answer: dict[str, Any] = {}
+    answer: _Answer = {}
     for said, ended in isolated(work, time.monotonic() + _SECONDS):
         if ended is not None:
             answer = answer or {"error": f"{ended[0]}: {ended[1]}"}
@@ -57,7 +64,7 @@ def tiling_of(
             f"{op.type}: its tiling took none of it: {answer['error']}. Next: another shape, or"
             " --attr"
         )
-    return answer
+    return answer["plan"]
 
 
 def _inputs(op: Definition, words: Sequence[str], kind: dtypes.DType) -> list[Described | None]:
@@ -105,8 +112,8 @@ def _run(
     soc: str,
     row: Sequence[str],
     inputs: Sequence[Described | None],
-    attrs: Mapping[str, Any],
-) -> dict[str, Any]:
+    attrs: Mapping[str, Value],
+) -> _Answer:
     os.environ["ASCEND_CUSTOM_OPP_PATH"] = str(builder.package)
     device = Settings(soc=soc).open()
     kinds = [dtypes.by_label(name.removeprefix("DT_")) for name in row]
@@ -124,23 +131,23 @@ def _run(
             words = matmul_words.described(fields, kinds[0].numpy.itemsize, _memories(soc))
             if words:
                 plan["matmul"] = words
-        return plan
+        return {"plan": plan}
     except Exception as error:
         return {"error": first_reason(str(error))}
 
 
 def _memories(soc: str) -> dict[str, int]:
-    own = soc_table.facts(full_name(soc))
-    return {name: own[f"{name}Bytes"] for name in ("l1", "l0a", "l0b", "l0c")}
+    chip = full_name(soc)
+    return {name: soc_table.number(chip, f"{name}Bytes") for name in ("l1", "l0a", "l0b", "l0c")}
 
 
 def _outputs(
     builder: Builder,
     op: Definition,
-    device: Any,
+    device: Device,
     inputs: Sequence[Described | None],
     kinds: Sequence[dtypes.DType],
-    attrs: Mapping[str, Any],
+    attrs: Mapping[str, Value],
 ) -> list[list[HostTensor]]:
     if not op.outputs:
         return []

@@ -11,13 +11,12 @@ import re
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from aclgrad.spec import dtypes
-from aclgrad.spec.definition import AttrDef, Definition
+from aclgrad.spec.definition import AttrDef, Definition, Value
+from aclgrad.spec.dtypes import Array
 
 Shape = tuple[int, ...]
 
@@ -27,8 +26,8 @@ class MadeCase:
     """Inputs by parameter, each a list of tensors (none: absent), and every attribute's value."""
 
     label: str
-    inputs: list[list[NDArray[Any]]]
-    attrs: dict[str, Any]
+    inputs: list[list[Array]]
+    attrs: dict[str, Value]
     outputs: tuple[tuple[Shape, None], ...] = ()  # a guess, where there is no inference to ask
     recipe: Recipe | None = None
     values: tuple[str, ...] = ()  # how values were drawn that may be outside of a contract
@@ -131,7 +130,7 @@ _OPPOSITES = {
 }
 
 
-def other_way(value: Any) -> Any:
+def other_way(value: Value) -> Value:
     """Another value of an attribute that chooses between two ways, None if it does not."""
     if isinstance(value, bool):
         return not value
@@ -325,7 +324,7 @@ def made(op: Definition, row: Sequence[str], recipe: Recipe) -> MadeCase:  # noq
     if recipe.turned:
         attrs[recipe.turned] = other_way(attrs[recipe.turned])
         words.append(f"{recipe.turned}={attrs[recipe.turned]}")
-    inputs: list[list[NDArray[Any]]] = []
+    inputs: list[list[Array]] = []
     unlike: list[str] = []
     drawn = [
         f"attribute {attr.name} was {attrs[attr.name]}" for attr in op.attrs if attr.default is None
@@ -415,7 +414,7 @@ def _dtype_code(op: Definition, row: Sequence[str], attr: AttrDef) -> list[int]:
 
 
 def _guess(
-    op: Definition, inputs: Sequence[Sequence[NDArray[Any]]], recipe: Recipe
+    op: Definition, inputs: Sequence[Sequence[Array]], recipe: Recipe
 ) -> tuple[tuple[Shape, None], ...]:
     """Outputs as large as the inputs together, or as their product, where op_host has no
     inference.
@@ -472,9 +471,9 @@ def draw(
     place: int,
     kinds: tuple[dtypes.DType, dtypes.DType],
     shapes: tuple[Shape, Shape],
-    attrs: Mapping[str, Any],
+    attrs: Mapping[str, Value],
     values: str = "drawn",
-) -> tuple[NDArray[Any], str] | None:
+) -> tuple[Array, str] | None:
     """Values of a tensor whose name and dtype say that it does not take any, and how they were
     drawn. ``kinds`` and ``shapes`` are its own and those of the first input.
     """
@@ -488,11 +487,11 @@ def draw(
 def _drawn(
     op_type: str,
     tensor: _Tensor,
-    attrs: Mapping[str, Any],
+    attrs: Mapping[str, Value],
     values: str,
     *,
     plain: bool,
-) -> tuple[NDArray[Any], str]:
+) -> tuple[Array, str]:
     """Values of a tensor, and how they were drawn if it is not plain."""
     numpy, shape = tensor.kind.numpy, tensor.shape
     if plain or values in ("drawn", "again", TWOS):
@@ -521,11 +520,11 @@ def _drawn(
 def _integers(
     op_type: str,
     tensor: _Tensor,
-    attrs: Mapping[str, Any],
+    attrs: Mapping[str, Value],
     rng: np.random.Generator,
     *,
     plain: bool,
-) -> tuple[NDArray[Any], str]:
+) -> tuple[Array, str]:
     """Integers that mean something together, one of as many as an attribute says, valid positions,
     or any.
     """
@@ -562,14 +561,14 @@ def _integers(
     return rng.integers(0, bound, shape), f"was drawn from [0, {bound})"
 
 
-def _reals(tensor: _Tensor, rng: np.random.Generator) -> tuple[NDArray[Any], str]:
+def _reals(tensor: _Tensor, rng: np.random.Generator) -> tuple[Array, str]:
     """Numbers of either sign, or such as the name asks for."""
     name, shape, kind = tensor.name, tensor.shape, tensor.kind.numpy.kind
     if kind == "b" or _MASK.search(name):
         return rng.integers(0, 2, shape), "was drawn from 0 and 1"
     if kind == "c":
         real, imaginary = rng.uniform(-1, 1, (2, *shape))
-        whole: NDArray[Any] = real + 1j * imaginary
+        whole: Array = real + 1j * imaginary
         return whole, "was drawn from [-1, 1]"
     if _LOWEST.search(name):
         return rng.uniform(-1, -0.25, shape), "was drawn from [-1, -0.25]"
@@ -607,7 +606,7 @@ _INTEGERS = (
 )
 
 
-def made_attr(attr: AttrDef, base: Shape) -> Any:
+def made_attr(attr: AttrDef, base: Shape) -> Value:
     """The default; without one what its name asks for."""
     if attr.default is not None:
         return attr.default

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+
+from aclgrad.common.data import Json
 
 _MARKS = ("usedCoreNum", "singleCoreM", "baseM", "depthA1", "stepKa", "dbL0C")
 """A struct with these fields is a TCubeTiling."""
@@ -14,7 +15,7 @@ _BLOCK = 32  # and each of them so many bytes
 
 
 def described(
-    fields: Mapping[str, Any], element: int, memories: Mapping[str, int]
+    fields: Mapping[str, Json], element: int, memories: Mapping[str, int]
 ) -> dict[str, str]:
     """Rows for each TCubeTiling among the fields. An element of A and B has ``element`` bytes;
     ``memories`` has the bytes of l1, l0a, l0b and l0c.
@@ -26,7 +27,7 @@ def described(
             own = {
                 name.removeprefix(prefix): int(value)
                 for name, value in fields.items()
-                if name.startswith(prefix)
+                if name.startswith(prefix) and isinstance(value, (int, float))
             }
             for name, words in _of_one(own, element, memories).items():
                 rows[f"{prefix}{name}"] = words

@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from aclgrad.golden.limits import Tolerance
 from aclgrad.runtime.device import Device
+from aclgrad.runtime.host_functions import TilingPlan
 from aclgrad.spec.cases import Case
 from aclgrad.spec.definition import Definition
 from aclgrad.testing.run import CaseCall, UnsetTiling
@@ -59,5 +60,5 @@ class Operator(Protocol[C]):
 
     def tiling(
         self, soc: str, shapes: Sequence[str], dtype: str, attrs: Sequence[str]
-    ) -> dict[str, Any]:
+    ) -> TilingPlan:
         """What its tiling function decides for shapes."""

@@ -9,9 +9,6 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
-
-from numpy.typing import NDArray
 
 from aclgrad.building import operator_build
 from aclgrad.cases import golden_file, grid
@@ -29,13 +26,13 @@ from aclgrad.reading.layout import locate
 from aclgrad.running import operator_call
 from aclgrad.running.isolation import in_debugger
 from aclgrad.runtime.device import Device
-from aclgrad.spec.definition import Definition, Registered
+from aclgrad.runtime.host_functions import TilingPlan
+from aclgrad.spec.definition import Definition, Registered, Value
+from aclgrad.spec.dtypes import Array
 from aclgrad.spec.naming import snake_case
 from aclgrad.spec.soc import family_of
 from aclgrad.testing.picture import Picture, of_result
 from aclgrad.testing.run import Judged, UnsetTiling
-
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True)
@@ -83,7 +80,7 @@ class ProjectOperator:
         self,
         rows: Sequence[tuple[str, ...]],
         shape: tuple[int, ...],
-        attrs: Mapping[str, Any],
+        attrs: Mapping[str, Value],
         values: str = "uniform",
         layout: str = "contiguous",
     ) -> list[ProjectCase]:
@@ -111,7 +108,7 @@ class ProjectOperator:
 
     def tiling(
         self, soc: str, shapes: Sequence[str], dtype: str, attrs: Sequence[str]
-    ) -> dict[str, Any]:
+    ) -> TilingPlan:
         """See `Operator`: SHAPE[:DTYPE] per input, or one for all."""
         return tiling_of(self.builder, self.op, soc, shapes, dtype, attrs)
 
@@ -178,7 +175,7 @@ class ProjectCall:
         of, case = self.subject, self.case
         try:
             result = operator_call.call(
-                self.device, of.builder, of.op, case.row, self.inputs, case.call.attrs
+                self.device, of.builder, of.op, case.row, self.inputs, case.attrs
             )
         except AclnnError as error:
             self.refused = error.function.endswith("GetWorkspaceSize") or error.function.startswith(
@@ -192,7 +189,7 @@ class ProjectCall:
         """See `CaseCall`."""
         of, case = self.subject, self.case
         return with_definition(
-            found, self.device, of.builder, of.op, case.row, self.inputs, case.call.attrs
+            found, self.device, of.builder, of.op, case.row, self.inputs, case.attrs
         )
 
     def failure(self, error: str, errors: Sequence[Finding]) -> tuple[str, bool]:
@@ -209,7 +206,7 @@ class ProjectCall:
         try:
             return Judged(
                 *judge(
-                    of.golden, of.op, self.inputs, self.case.call.attrs, self.result,
+                    of.golden, of.op, self.inputs, self.case.attrs, self.result,
                     self.device, self.tolerance,
                 )
             )  # fmt: skip
@@ -242,7 +239,7 @@ def wanted(
     golden: GoldenFile,
     op: Definition,
     inputs: Sequence[Sequence[Array]],
-    attrs: Mapping[str, Any],
+    attrs: Mapping[str, Value],
     result: operator_call.Outputs,
 ) -> list[Array | None]:
     """What the golden says, for each tensor of a result."""
@@ -253,7 +250,7 @@ def judge(
     golden: GoldenFile,
     op: Definition,
     inputs: Sequence[Sequence[Array]],
-    attrs: Mapping[str, Any],
+    attrs: Mapping[str, Value],
     result: operator_call.Outputs,
     device: Device | None = None,
     tolerance: Tolerance = None,

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from aclgrad.golden.limits import Tolerance
 from aclgrad.running.isolation import in_debugger
 from aclgrad.runtime.device import Device
+from aclgrad.runtime.host_functions import TilingPlan
 from aclgrad.runtime.settings import Settings
 from aclgrad.spec import dtypes
 from aclgrad.spec.cases import Case
@@ -74,7 +74,7 @@ class SpecOperator:
 
     def tiling(
         self, soc: str, shapes: Sequence[str], dtype: str, attrs: Sequence[str]
-    ) -> dict[str, Any]:
+    ) -> TilingPlan:
         """See `Operator`."""
         spec = self.spec
         if len(shapes) > 1:

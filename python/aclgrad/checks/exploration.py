@@ -92,8 +92,7 @@ Run = Callable[[Sequence[MadeCase]], list[MadeOutcome]]
 
 def chip(soc: str) -> tuple[int, int]:
     """Vector cores of a SoC, and the bytes of UB that each of them has."""
-    own = soc_table.facts(soc)
-    return own["vecCores"], own["ubBytes"]
+    return soc_table.number(soc, "vecCores"), soc_table.number(soc, "ubBytes")
 
 
 def shapes(itemsize: int, cores: int, fast: bool = False) -> list[Shape]:

@@ -26,6 +26,7 @@ from aclgrad.runtime.device import Device
 from aclgrad.runtime.host_functions import HostTensor, run_tiling
 from aclgrad.spec import dtypes
 from aclgrad.spec.definition import Definition, parse
+from aclgrad.spec.dtypes import Array
 
 
 def main(asked: Path, answers: Path) -> None:
@@ -73,7 +74,7 @@ def _run(device: Device, op: Definition, library: Path, case: Mapping[str, Any])
     run_tiling(device.libraries, op.type, inputs, outputs, op.attrs, values)
 
 
-def _array(tensor: Mapping[str, Any]) -> np.ndarray[Any, Any]:
+def _array(tensor: Mapping[str, Any]) -> Array:
     numpy = dtypes.by_label(tensor["dtype"].removeprefix("DT_")).numpy
     if tensor["values"] is None:
         return np.broadcast_to(np.zeros((), numpy), tensor["shape"])

@@ -17,10 +17,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
-from numpy.typing import NDArray
 
 from aclgrad import findings
 from aclgrad.building import operator_build
@@ -36,17 +35,19 @@ from aclgrad.checks.exploration import (
     Tried,
     explore,
 )
+from aclgrad.common.data import rebuilt
 from aclgrad.common.files import text_of
 from aclgrad.errors import AclnnError
-from aclgrad.findings.finding import finding_from_json
+from aclgrad.findings.finding import Written, finding_from_json, written
 from aclgrad.reading.auto_sync import Assumed, assume
 from aclgrad.reading.definition_rules import inference_place
 from aclgrad.reading.sources import SourcesError, numpy_name
 from aclgrad.running import operator_call
-from aclgrad.running.isolation import CRASHED, SLOW, Answer, case_by_case, first_reason
+from aclgrad.running.isolation import CRASHED, SLOW, case_by_case, first_reason
 from aclgrad.runtime.device import Device
 from aclgrad.runtime.settings import Settings
 from aclgrad.spec.definition import Definition
+from aclgrad.spec.dtypes import Array
 from aclgrad.testing.run import Checked, UnsetTiling, check_findings
 from aclgrad.testing.writers import writers_of
 
@@ -111,7 +112,7 @@ def run_cases(
     deadline = time.monotonic() + seconds
     settings = Settings(soc=soc, autosync=autosync, keep_going=keep_going)
 
-    def work(first: int) -> Iterator[Answer]:
+    def work(first: int) -> Iterator[_Answer]:
         return _work(
             builder, op, row, queue[first:], settings, judge, until, seconds, deadline, seeds
         )
@@ -126,6 +127,19 @@ def run_cases(
     return outcomes
 
 
+class _Answer(TypedDict, total=False):
+    """What a child says of a case: the fields of a `MadeOutcome`."""
+
+    label: str
+    status: str
+    message: str
+    pieces: int
+    launched: bool
+    found: list[Written]
+    verdict: str
+    seconds: float
+
+
 @dataclass
 class MadeCall:
     """A made case that is computed, and what its first run gave."""
@@ -138,7 +152,7 @@ class MadeCall:
     result: operator_call.Outputs | None = None
     pieces: int | None = None  # copies of a core to the output; None when nobody counted
 
-    def compute(self) -> NDArray[Any]:
+    def compute(self) -> Array:
         """Compute it. All results as one array, by which two runs are compared."""
         case = self.case
         got = operator_call.call(
@@ -186,7 +200,7 @@ def _work(
     seconds: float,
     deadline: float,
     seeds: Sequence[int],
-) -> Iterator[Answer]:
+) -> Iterator[_Answer]:
     """In the child: an outcome per case."""
     os.environ["ASCEND_CUSTOM_OPP_PATH"] = str(builder.package)
     device = settings.open()
@@ -201,7 +215,7 @@ def _work(
         guessed = bool(case.outputs)
         device.set_option("partial_outputs", "*" if guessed else partial)
         started = time.monotonic()
-        answer: dict[str, Any] = {"label": case.label}
+        answer: _Answer = {"label": case.label}
 
         call = MadeCall(device, builder, op, row, case)
         checked = call.checked(unset)
@@ -224,7 +238,7 @@ def _work(
         if not guessed:
             found = with_definition(found, device, builder, op, row, case.inputs, case.attrs)
         answer["status"] = FAULTY if errors else status
-        answer["found"] = [dataclasses.asdict(item) for item in found]
+        answer["found"] = [written(item) for item in found]
         if judge and call.result and status == CLEAN:
             answer["verdict"] = judge(op, case, call.result)
         answer["seconds"] = round(time.monotonic() - started, 2)
@@ -271,7 +285,7 @@ def _with_inference(
     ]
 
 
-def _untouched(outputs: Mapping[str, Any]) -> list[str]:
+def _untouched(outputs: Mapping[str, Array]) -> list[str]:
     """Outputs that hold nothing but what the simulator fills new memory with."""
     return [
         name
@@ -282,7 +296,7 @@ def _untouched(outputs: Mapping[str, Any]) -> list[str]:
 
 def _places_of(
     device: Device,
-    call: Callable[[], Any],
+    call: Callable[[], object],
     names: Sequence[str],
     outputs: int,
     partial: str,
@@ -308,7 +322,7 @@ def _places_of(
     )
 
 
-def _pieces(device: Device, array: NDArray[Any] | None) -> int:
+def _pieces(device: Device, array: Array | None) -> int:
     """The most copies of one core to an output."""
     writers = None if array is None or not array.size else writers_of(device, array.size)
     if writers is None:
@@ -318,8 +332,8 @@ def _pieces(device: Device, array: NDArray[Any] | None) -> int:
     return int(np.bincount(cores[cores >= 0]).max(initial=0))
 
 
-def _from_json(data: dict[str, Any]) -> MadeOutcome:
-    return MadeOutcome(found=tuple(map(finding_from_json, data.pop("found"))), **data)
+def _from_json(data: _Answer) -> MadeOutcome:
+    return rebuilt(MadeOutcome, data, found=tuple(map(finding_from_json, data["found"])))
 
 
 @dataclass(frozen=True)

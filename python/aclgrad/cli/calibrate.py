@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.progress import TaskID
 
 from aclgrad.cli.common import ERR, OUT, progress
 from aclgrad.cli.options import Device, DeviceName, Soc
@@ -66,7 +67,7 @@ def calibrate_command(
         )
     output = boards.file_of(output)
     with progress(ERR) as shown:
-        tasks: dict[str, object] = {}
+        tasks: dict[str, TaskID] = {}
 
         def told(what: str, done: int, count: int) -> None:
             if what not in tasks:

@@ -34,7 +34,7 @@ def print_json(document: Any) -> None:
     print(json.dumps(document))
 
 
-def progress(console: Console) -> Any:
+def progress(console: Console) -> Lines | Progress:
     """A bar that is gone when its work is done; without a terminal a line every ten seconds."""
     if not console.is_terminal:
         return Lines()

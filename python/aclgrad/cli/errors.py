@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from typing import Any, NoReturn
+from typing import NoReturn, TypedDict
 
 import typer
 
@@ -86,14 +86,14 @@ def in_child(
     faults. ``here`` and under a debugger, which sees no child, it is done in this process. After
     so many ``seconds`` it is said to be ``late``.
     """
-    from aclgrad.running.isolation import SLOW, Answer, in_debugger, isolated
+    from aclgrad.running.isolation import SLOW, in_debugger, isolated
 
     if here or in_debugger():
         if work():
             raise typer.Exit(1)
         return
 
-    def answers() -> Iterator[Answer]:
+    def answers() -> Iterator[_Said]:
         try:
             yield {"status": int(work())}
         except typer.Exit as ended:
@@ -103,7 +103,7 @@ def in_child(
         except HANDLED as error:
             yield {"error": text_of(error)}
 
-    said: Answer = {}
+    said: _Said = {}
     for answer, ended in isolated(answers, time.monotonic() + seconds, prints=True):
         said = answer or said  # and the child goes on to show what it has printed
         if ended is not None and ended[0] == SLOW:
@@ -116,7 +116,15 @@ def in_child(
     _end_as(said)
 
 
-def _end_as(said: dict[str, Any]) -> None:
+class _Said(TypedDict, total=False):
+    """How the work in a child has ended."""
+
+    status: int
+    broken: tuple[object, ...]
+    error: str
+
+
+def _end_as(said: _Said) -> None:
     """End as the work in a child has ended."""
     if "broken" in said:
         raise BrokenPipeError(*said["broken"])

@@ -9,12 +9,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
-
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Protocol
 
 from aclgrad.cli.options import Running
+from aclgrad.cli.progress_lines import Bar
 from aclgrad.reading.command_words import KernelOptions
+from aclgrad.spec.dtypes import Array
 
 if TYPE_CHECKING:
     from aclgrad.cases.case_runs import Options
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from aclgrad.findings import Finding, Refused, Run
     from aclgrad.golden.limits import Tolerance
     from aclgrad.golden.precision import Report
+    from aclgrad.runtime.host_functions import TilingPlan
     from aclgrad.testing.picture import Picture
     from aclgrad.testing.refusals import RefusedCase
     from aclgrad.testing.run import Outcome
@@ -80,7 +81,7 @@ class Ran:
 def run_cases(
     groups: Iterable[tuple[Operator[C], Sequence[C]]],
     options: Options,
-    shown: Any,
+    shown: Bar,
     *,
     first: bool = False,
 ) -> Ran:
@@ -142,7 +143,7 @@ class Computed:
     """Results of a call by name, what the checks found, and what the golden says."""
 
     op: str
-    outputs: Mapping[str, NDArray[Any]]
+    outputs: Mapping[str, Array]
     errors: Sequence[Finding] = ()
     report: Report | None = None
     verdict: str = ""
@@ -157,11 +158,11 @@ class Operators(Protocol):
     def cases(self, asked: Asked, running: Running) -> list[str]:
         """The cases that `test` would run, as "op case"."""
 
-    def test(self, asked: Asked, running: Running, seed: int, shown: Any) -> Ran:
+    def test(self, asked: Asked, running: Running, seed: int, shown: Bar) -> Ran:
         """Run cases against their golden; ``shown`` is a bar."""
 
     def check(
-        self, asked: Asked, running: Running, seed: int, seeds: str | None, shown: Any
+        self, asked: Asked, running: Running, seed: int, seeds: str | None, shown: Bar
     ) -> Looked:
         """Run cases for what the checks find, and again for each seed of chaos."""
 
@@ -173,5 +174,5 @@ class Operators(Protocol):
 
     def tiling(
         self, shapes: Sequence[str], dtype: str, attrs: Sequence[str], soc: str | None
-    ) -> dict[str, Any]:
+    ) -> TilingPlan:
         """What the tiling decides for shapes."""

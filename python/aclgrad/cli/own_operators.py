@@ -7,13 +7,14 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from aclgrad.cases import case_runs
 from aclgrad.cases.spec_operator import SpecOperator
 from aclgrad.cli.common import open_device, settings_of
 from aclgrad.cli.operators import Asked, Computed, Given, Looked, Ran, run_cases, shortened
 from aclgrad.cli.options import DeviceName, Running
+from aclgrad.cli.progress_lines import Bar
 from aclgrad.common.files import check_output
 from aclgrad.findings import errors_of
 from aclgrad.golden.precision import compare, measure
@@ -28,6 +29,7 @@ from aclgrad.testing.picture import of_result
 
 if TYPE_CHECKING:
     from aclgrad.findings import Run
+    from aclgrad.runtime.host_functions import TilingPlan
 
 
 class Named:
@@ -47,7 +49,7 @@ class Named:
         cases = ((case.op, case.name) for _, group in chosen.groups for case in group)
         return [f"{op} {name}" for op, name in cases if asked.wants(op, name)]
 
-    def test(self, asked: Asked, running: Running, seed: int, shown: Any) -> Ran:
+    def test(self, asked: Asked, running: Running, seed: int, shown: Bar) -> Ran:
         """See `Operators`."""
         dtype = dtypes.parse(asked.dtype) if asked.dtype else None
         # Refuse wrong words before a device is opened.
@@ -82,7 +84,7 @@ class Named:
         return SpecOperator(spec, DEFAULT_SOC if soc == "npu" else soc, soc == "npu")
 
     def check(
-        self, asked: Asked, running: Running, seed: int, seeds: str | None, shown: Any
+        self, asked: Asked, running: Running, seed: int, seeds: str | None, shown: Bar
     ) -> Looked:
         """See `Operators`."""
         dtype = dtypes.parse(asked.dtype) if asked.dtype else None
@@ -183,7 +185,7 @@ class Named:
 
     def tiling(
         self, shapes: Sequence[str], dtype: str, attrs: Sequence[str], soc: str | None
-    ) -> dict[str, Any]:
+    ) -> TilingPlan:
         """See `Operators`."""
         (spec,) = self.specs
         return SpecOperator(spec).tiling(soc_name(soc), shapes, dtype, attrs)

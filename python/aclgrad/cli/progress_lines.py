@@ -11,11 +11,26 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any
+from typing import Protocol
+
+from rich.progress import TaskID
 
 from aclgrad.common.display.visible import visible
 
 SECONDS = 10.0
+
+
+class Bar(Protocol):
+    """What shows how far work is: `rich.progress.Progress`, or `Lines`."""
+
+    def add_task(self, description: str, /, *, total: float | None) -> TaskID:
+        """Begin a task."""
+
+    def advance(self, task: TaskID, /, steps: float = 1) -> None:
+        """So much more is done."""
+
+    def update(self, task: TaskID, /, *, description: str) -> None:
+        """Set what the task is at."""
 
 
 @dataclass
@@ -52,17 +67,17 @@ class Lines:
         self._stop.set()
         self._thread.join()
 
-    def add_task(self, description: str, total: float | None = 100) -> int:
+    def add_task(self, description: str, total: float | None = 100) -> TaskID:
         """Begin a task. Lines tell of the one that last went on, at first of the first."""
         self._tasks.append(_Task(description, total))
-        return len(self._tasks) - 1
+        return TaskID(len(self._tasks) - 1)
 
     def advance(self, task: int, steps: float = 1) -> None:
         """So much more is done."""
         self._tasks[task].completed += steps
         self._told = task
 
-    def update(self, task: int, **values: Any) -> None:
+    def update(self, task: int, **values: str | float | None) -> None:
         """Set description, total or completed."""
         for name, value in values.items():
             setattr(self._tasks[task], name, value)
@@ -108,4 +123,4 @@ def telling(description: str) -> Iterator[None]:
 def tell(description: str, done: int, total: int) -> None:
     """What the running command is at, for the next line."""
     for shown in _shown:
-        shown.update(0, description=description, completed=done, total=total)
+        shown.update(TaskID(0), description=description, completed=done, total=total)

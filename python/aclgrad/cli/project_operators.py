@@ -9,12 +9,13 @@ import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from aclgrad import findings
 from aclgrad.cli.common import open_device
 from aclgrad.cli.operators import Asked, Computed, Given, Looked, Ran, run_cases, shortened
 from aclgrad.cli.options import DeviceName, Running, Switch
+from aclgrad.cli.progress_lines import Bar
 from aclgrad.common.display.visible import visible
 from aclgrad.common.files import check_output
 from aclgrad.reading.auto_sync import Assumed, assume
@@ -30,8 +31,10 @@ if TYPE_CHECKING:
     from aclgrad.cases.project_operator import ProjectOperator
     from aclgrad.findings import Run
     from aclgrad.golden.precision import Report
+    from aclgrad.running.operand_words import Tensors
     from aclgrad.running.operator_call import Outputs
     from aclgrad.runtime.device import Device
+    from aclgrad.runtime.host_functions import TilingPlan
     from aclgrad.testing.picture import Picture
 
 
@@ -51,7 +54,7 @@ class Project:
             for case in _chosen(operator, asked)
         ]
 
-    def test(self, asked: Asked, running: Running, seed: int, shown: Any) -> Ran:
+    def test(self, asked: Asked, running: Running, seed: int, shown: Bar) -> Ran:
         """See `Operators`."""
         from aclgrad.cases.project_operator import operators_of
 
@@ -64,7 +67,7 @@ class Project:
         return ran
 
     def check(
-        self, asked: Asked, running: Running, seed: int, seeds: str | None, shown: Any
+        self, asked: Asked, running: Running, seed: int, seeds: str | None, shown: Bar
     ) -> Looked:
         """See `Operators`. Without cases of its own and shapes of the caller's the inputs are made
         from the definition.
@@ -156,7 +159,7 @@ class Project:
                     op,
                     case.row,
                     [[desc.shape for desc in param] for param in case.descs],
-                    case.call.attrs,
+                    case.attrs,
                     case.inputs(seed) if read else None,
                 )
                 for case in cases
@@ -260,7 +263,7 @@ class Project:
 
     def tiling(
         self, shapes: Sequence[str], dtype: str, attrs: Sequence[str], soc: str | None
-    ) -> dict[str, Any]:
+    ) -> TilingPlan:
         """See `Operators`: SHAPE[:DTYPE] per input, or one for all."""
         from aclgrad.cases.project_operator import operators_of
 
@@ -297,7 +300,11 @@ def _golden(word: str, soc: str) -> GoldenFile:
 
 
 def _judge(
-    golden: GoldenFile, inputs: Sequence[Any], attrs: Sequence[str], result: Outputs, device: Device
+    golden: GoldenFile,
+    inputs: Sequence[Tensors],
+    attrs: Sequence[str],
+    result: Outputs,
+    device: Device,
 ) -> tuple[Report, str, Picture | None]:
     from aclgrad.cases.project_operator import judge
     from aclgrad.running import operand_words
@@ -307,7 +314,7 @@ def _judge(
     return judge(golden, golden.op, every, values, result, device)
 
 
-def _shapes_of(params: Sequence[Sequence[Any]]) -> list[list[tuple[int, ...]]]:
+def _shapes_of(params: Sequence[Tensors]) -> list[list[tuple[int, ...]]]:
     return [[array.shape for array in param] for param in params]
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.table import Table
@@ -32,6 +32,9 @@ from aclgrad.common import files as common_files
 from aclgrad.findings import consequence
 from aclgrad.reading import command_words as project_request
 from aclgrad.reading.auto_sync import assume
+
+if TYPE_CHECKING:
+    from aclgrad.runtime.host_functions import Choice, TilingPlan
 
 
 def run_command(
@@ -271,7 +274,7 @@ def _op_and_shapes(words: Sequence[str]) -> tuple[str, Sequence[str]]:
     return words[0], words[1:]
 
 
-def _show_plan(plan: dict[str, Any], title: str, as_json: bool) -> None:
+def _show_plan(plan: TilingPlan, title: str, as_json: bool) -> None:
     if as_json:
         print_json(plan)
         return
@@ -287,7 +290,7 @@ def _show_plan(plan: dict[str, Any], title: str, as_json: bool) -> None:
     OUT.print(table)
 
 
-def _show_choices(choices: Sequence[dict[str, Any]]) -> None:
+def _show_choices(choices: Sequence[Choice]) -> None:
     """The layouts that the tiling asked in turn, of which it took the last one."""
     table = Table("layout", "taken", "when it is")
     for choice in choices:

@@ -6,14 +6,12 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from aclgrad.spec.arguments import Attr, Tensor
 from aclgrad.spec.call import AttrValue, Call, TensorDesc
-from aclgrad.spec.dtypes import BOOL, FLOAT, DType
+from aclgrad.spec.dtypes import BOOL, FLOAT, Array, DType
 from aclgrad.spec.op_spec import Float64, OpSpec
 
 _COLUMNS = 100
@@ -31,7 +29,7 @@ class Example:
     """Arguments of the call and the float64 golden of its result."""
 
     call: Call
-    inputs: dict[str, NDArray[Any]]
+    inputs: dict[str, Array]
     result: Float64
 
     @property
@@ -60,7 +58,7 @@ def example(spec: OpSpec) -> Example:
     return Example(call, inputs, spec.evaluate(inputs, call.attrs))
 
 
-def _values(arg: Tensor, dtype: DType, gradient: bool) -> NDArray[Any]:
+def _values(arg: Tensor, dtype: DType, gradient: bool) -> Array:
     values: tuple[float, ...] = _GRADIENT if gradient else _PROBABILITY
     if dtype == BOOL:
         values = _MASK
@@ -74,7 +72,7 @@ def braces(values: Iterable[object]) -> str:
     return "{" + ", ".join(f"{float(value):g}" for value in values) + "}"  # type: ignore[arg-type]
 
 
-def nested(array: NDArray[Any]) -> str:
+def nested(array: Array) -> str:
     """Return an array as nested Python lists, whole numbers without a point."""
     if array.ndim == 0:
         return str(bool(array)) if array.dtype == np.bool_ else f"{float(array):g}"

@@ -6,9 +6,11 @@ from __future__ import annotations
 import inspect
 import keyword
 from collections.abc import Callable, Collection, Iterator, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from aclgrad.common.display.notebook import table
+
+T = TypeVar("T")
 
 
 def parameter_name(name: str, taken: Collection[str] = ()) -> str:
@@ -19,8 +21,8 @@ def parameter_name(name: str, taken: Collection[str] = ()) -> str:
 
 
 def make(
-    name: str, signature: inspect.Signature, doc: str, call: Callable[..., Any], module: str
-) -> Callable[..., Any]:
+    name: str, signature: inspect.Signature, doc: str, call: Callable[..., T], module: str
+) -> Callable[..., T]:
     """A function of this signature that hands its arguments to ``call`` in the signature's order.
 
     Parameters may be given by position or name, or by name only.
@@ -39,7 +41,7 @@ def make(
         if all(item in defaults for item in names[count:])
     }
 
-    def function(*args: Any, **words: Any) -> Any:
+    def function(*args: object, **words: object) -> T:
         if not words and (rest := whole.get(len(args))) is not None:
             return call(*args, *rest)
         given = {**defaults, **dict(zip(names, args, strict=False)), **words}
@@ -66,14 +68,15 @@ class Operators:
     >>> ops.huber_grad(x, t, delta=1.0)
     """
 
-    def __init__(self, path: str, functions: Mapping[str, Callable[..., Any]]) -> None:
+    def __init__(self, path: str, functions: Mapping[str, Callable[..., object]]) -> None:
         self._path = path
         self._functions = dict(functions)
 
+    # What a function gives depends on its operator and arguments; nobody has to narrow it.
     def __getattr__(self, name: str) -> Callable[..., Any]:
         functions = self.__dict__.get("_functions", {})
         if name in functions:
-            function: Callable[..., Any] = functions[name]
+            function: Callable[..., object] = functions[name]
             return function
         raise AttributeError(
             f"{self.__dict__.get('_path', 'aclgrad.load')}: no operator {name}, there is"

@@ -7,7 +7,13 @@ import json
 import math
 import re
 import sys
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+Json = bool | int | float | str | list["Json"] | dict[str, "Json"] | None
+"""A value of a document."""
 
 DEEPEST = 64
 """Lists and tables within one another; what this package writes has at most ten."""
@@ -48,6 +54,13 @@ def parse_toml(text: str) -> dict[str, Any]:
             depth += len(re.findall(r"[\[{]", words)) - len(re.findall(r"[\]}]", words))
         line = text.count("\n") + 1 - len(lines)
         raise ValueError(f"{_deep(DEEPEST + 1)} (at line {line})") from None
+
+
+def rebuilt(kind: Callable[..., T], fields: Mapping[str, object], **instead: object) -> T:
+    """A dataclass from what `dataclasses.asdict` and JSON made of one. ``instead`` has the fields
+    for which JSON has another type.
+    """
+    return kind(**{**fields, **instead})
 
 
 def absurd(value: object) -> str:

@@ -3,14 +3,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TypedDict, cast
 
 from aclgrad.common import files
-from aclgrad.common.data import parse_json
+from aclgrad.common.data import parse_json, rebuilt
 from aclgrad.common.display.visible import visible
 from aclgrad.findings.kinds import ERROR, KINDS
 
@@ -104,12 +105,12 @@ class Finding:
         return known.title if known else self.kind.replace("-", " ")
 
     @property
-    def key(self) -> tuple[Any, ...]:
+    def key(self) -> tuple[object, ...]:
         """Equal for findings that one change of the source fixes."""
         return self.kind, self.severity, self.op, self.at.key, *(p.key for p in self.related)
 
     @property
-    def cause(self) -> tuple[Any, ...]:
+    def cause(self) -> tuple[object, ...]:
         """As ``key``, whatever the severity."""
         return self.kind, self.op, self.at.key, *(p.key for p in self.related)
 
@@ -160,7 +161,55 @@ def consequence(faults: int) -> str:
 _MOST_LINES, _MOST_CYCLES = 2**31, 1e15
 
 
-def from_json(entry: Mapping[str, Any]) -> Finding:
+class _ReportedPlace(TypedDict):
+    pipe: str
+    instruction: str
+    note: str
+    file: str
+    line: int
+    text: str
+
+
+class _ReportedTimeline(TypedDict):
+    mhz: float
+    begin: float
+    end: float
+    lanes: list[tuple[int, str]]
+    ends: list[tuple[int, float, float]]
+    slices: list[tuple[int, float, float, bool, str, str, int]]
+    arrows: list[tuple[int, int, float, float, str]]
+
+
+class _ReportedByFew(TypedDict, total=False):
+    goesOn: str
+    afterFault: bool
+    timeline: _ReportedTimeline
+
+
+class Reported(_ReportedByFew):
+    """A finding in the simulator's JSON, as it should be: a file may hold anything."""
+
+    kind: str
+    severity: str
+    op: str
+    core: int
+    blockDim: int
+    space: str
+    buffer: str
+    begin: int
+    end: int
+    at: _ReportedPlace
+    related: list[_ReportedPlace]
+    detail: str
+    advice: str
+    soc: str
+    tiling: str
+    tilingKey: int
+    count: int
+    text: str
+
+
+def from_json(entry: Reported) -> Finding:
     """Read one object of aclsimFindings or one line of ACLGRAD_SIM_REPORT."""
     return Finding(
         kind=_clean(entry["kind"]),
@@ -187,7 +236,7 @@ def from_json(entry: Mapping[str, Any]) -> Finding:
     )
 
 
-def _timeline(entry: Mapping[str, Any]) -> Timeline:
+def _timeline(entry: _ReportedTimeline) -> Timeline:
     lanes = tuple((int(core), _clean(pipe)) for core, pipe in entry["lanes"])
     lane = range(len(lanes)).index  # a ValueError unless there is such a lane
     slices = (
@@ -199,7 +248,7 @@ def _timeline(entry: Mapping[str, Any]) -> Timeline:
         for of, to, begin, end, name in entry["arrows"]
     )
     ends = tuple((lane(at), float(begin), float(end)) for at, begin, end in entry["ends"])
-    mhz, begin, end = (float(entry[name]) for name in ("mhz", "begin", "end"))
+    mhz, begin, end = map(float, (entry["mhz"], entry["begin"], entry["end"]))
     times = (begin, end, *(time for _, *both in ends for time in both))
     absurd = not 1e-3 <= mhz <= 1e6 or any(abs(time) > _MOST_CYCLES for time in times)
     if absurd or not (end > begin and len(ends) > 1):
@@ -207,8 +256,8 @@ def _timeline(entry: Mapping[str, Any]) -> Timeline:
     return Timeline(mhz, begin, end, lanes, ends, tuple(slices), tuple(arrows))
 
 
-def _place(entry: Mapping[str, Any]) -> Place:
-    pipe, instruction, note = (_clean(entry[name]) for name in ("pipe", "instruction", "note"))
+def _place(entry: _ReportedPlace) -> Place:
+    pipe, instruction, note = map(_clean, (entry["pipe"], entry["instruction"], entry["note"]))
     line = int(entry["line"])
     if not 0 <= line < _MOST_LINES:
         raise ValueError(f"got line {line}")
@@ -247,13 +296,41 @@ def _count(number: int, word: str) -> str:
     return f"{number} {word}{'s' * (number != 1)}"
 
 
-def finding_from_json(item: dict[str, Any]) -> Finding:
+class _WrittenTimeline(TypedDict):
+    lanes: list[list[object]]
+    ends: list[list[object]]
+    slices: list[dict[str, object]]
+    arrows: list[list[object]]
+
+
+class Written(TypedDict):
+    """The fields of a finding for which JSON has another type."""
+
+    at: dict[str, object]
+    related: list[dict[str, object]]
+    timeline: _WrittenTimeline | None
+
+
+def written(item: Finding) -> Written:
+    """A finding for another process."""
+    return cast(Written, dataclasses.asdict(item))
+
+
+def finding_from_json(item: Written) -> Finding:
     """A finding that a child has sent."""
-    item["at"] = Place(**item["at"])
-    item["related"] = tuple(Place(**place) for place in item["related"])
-    if line := item["timeline"]:
-        line["slices"] = tuple(Slice(**each) for each in line["slices"])
-        for name in ("lanes", "ends", "arrows"):
-            line[name] = tuple(map(tuple, line[name]))
-        item["timeline"] = Timeline(**line)
-    return Finding(**item)
+    line = item["timeline"]
+    return rebuilt(
+        Finding,
+        item,
+        at=rebuilt(Place, item["at"]),
+        related=tuple(rebuilt(Place, place) for place in item["related"]),
+        timeline=line
+        and rebuilt(
+            Timeline,
+            line,
+            lanes=tuple(map(tuple, line["lanes"])),
+            ends=tuple(map(tuple, line["ends"])),
+            slices=tuple(rebuilt(Slice, each) for each in line["slices"]),
+            arrows=tuple(map(tuple, line["arrows"])),
+        ),
+    )

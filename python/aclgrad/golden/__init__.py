@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whether numbers are right: the precision rule.
 
-May import: nothing of the package.
+May import: ``spec``.
 """

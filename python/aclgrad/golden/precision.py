@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,8 +32,7 @@ from aclgrad.golden.limits import (
     row_scale,
     tiles,
 )
-
-Array = NDArray[Any]
+from aclgrad.spec.dtypes import Array
 
 _RESOLVED = 4.0
 """ULP of the scale that two values must differ by to be seen as different."""
@@ -197,7 +195,7 @@ def measure(
 class _Rule:
     """What decides for one dtype: those that the result was rounded to, its own the last."""
 
-    dtypes: tuple[np.dtype[Any], ...]
+    dtypes: tuple[np.dtype[np.generic], ...]
     tolerance: Tolerance
 
     @cached_property
@@ -304,15 +302,15 @@ def _passing(
     """
     rule = _rule(actual, computed_in, tolerance)
     limits, bound = rule.coarse, rule.bound
-    golden = golden.astype(np.float64, copy=False)
-    spacings, scale_at = rule.spacings(golden, terms)
+    exact = golden.astype(np.float64, copy=False)
+    spacings, scale_at = rule.spacings(exact, terms)
     told, greatest, total = False, 0.0, 0.0
     least, most = np.inf, -np.inf
     worst: list[tuple[float, int, Element]] = []
     for begin in range(0, actual.size, _PIECE):
         part = slice(begin, begin + _PIECE)
         got = actual.reshape(-1)[part].astype(np.float64)
-        want, spacing = golden.reshape(-1)[part], spacings[part]
+        want, spacing = exact.reshape(-1)[part], spacings[part]
         with np.errstate(all="ignore"):
             error, size = np.abs(got - want), np.abs(want)
             ulps = error / spacing
@@ -514,7 +512,9 @@ def _tolerance_notes(bound: float, limits: Limits | None, given: bool) -> list[s
     return [f"tolerance given: {bound:g} ULP of the scale instead of {limits.bound:g}"]
 
 
-def _notes(found: Errors, passed: bool, public: bool | None, element: Any) -> list[str]:
+def _notes(
+    found: Errors, passed: bool, public: bool | None, element: Callable[[int], Element]
+) -> list[str]:
     """What has to be known beside the verdict."""
     notes = _tolerance_notes(found.bound, found.limits, found.tolerance_given)
     if public is None or public is passed:

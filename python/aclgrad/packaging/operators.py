@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from aclgrad.reading.sources import numpy_name
-from aclgrad.spec.definition import Default, Definition, Param
+from aclgrad.spec.definition import Definition, Param, Value
 from aclgrad.spec.naming import kernel_stem, simulator_stem, snake_case
 from aclgrad.spec.op_spec import OpSpec
 from aclgrad.spec.soc import Family, family
@@ -60,11 +60,11 @@ def _of_type(spec: OpSpec, op_type: str, stem: str) -> PackagedOperator:
     return PackagedOperator(replace(definition, config=config), stem, rows)
 
 
-def _typed(kind: str, value: Default) -> Default:
+def _typed(kind: str, value: Value) -> Value:
     """A default as JSON has it, with the type of its kind."""
     if isinstance(value, list):
         return [_typed(kind.removeprefix("List"), item) for item in value]
-    if value is None or kind not in ("Float", "Bool"):
+    if not isinstance(value, (int, float)) or kind not in ("Float", "Bool"):
         return value
     return float(value) if kind == "Float" else bool(value)
 

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from aclgrad.building.build_tools import find_compiler
 from aclgrad.codegen.examples import example, literal
@@ -28,9 +27,9 @@ from aclgrad.running.tensor_handles import scalar_of
 from aclgrad.spec import dtypes
 from aclgrad.spec.arguments import Attr
 from aclgrad.spec.definition import Definition
+from aclgrad.spec.dtypes import Array
 from aclgrad.spec.op_spec import OpSpec
 
-Array = NDArray[Any]
 GOLDEN, PACKER = "golden", "packer"
 _ELEMENTS = {"Int": "int64_t", "Float": "float", "Bool": "bool"}
 _UNIT = 1e-5  # what is free in a float32 result of magnitude 1

@@ -266,7 +266,7 @@ def _own_cases(
         size = sum(array.size for param in arrays for array in param)
         if size and all(array.size for param in arrays for array in param):
             found.append(
-                (size, case.name, made_inputs.MadeCase(case.name, arrays, dict(case.call.attrs)))
+                (size, case.name, made_inputs.MadeCase(case.name, arrays, dict(case.attrs)))
             )
     return [case for _, _, case in sorted(found, key=lambda item: item[:2])[:_MOST_CASES]]
 

@@ -15,11 +15,11 @@ from aclgrad.findings import errors_of
 from aclgrad.profiling.profiled import Profiled, ProfileError, changes_of, lines_of
 from aclgrad.runtime.device import Device
 from aclgrad.spec.call import AttrValue
-from aclgrad.spec.dtypes import DType
+from aclgrad.spec.dtypes import Array, DType
 from aclgrad.spec.op_spec import OpSpec
 
 if TYPE_CHECKING:
-    from aclgrad.running.operand_words import Array, Tensors
+    from aclgrad.running.operand_words import Tensors
 
 
 _KEPT = 4  # launches of which a device keeps the instructions

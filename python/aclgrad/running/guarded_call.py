@@ -7,10 +7,13 @@ import ctypes as c
 import platform
 import struct
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from aclgrad.reading.sources import SourcesError
 from aclgrad.runtime.library import Libraries
+
+if TYPE_CHECKING:
+    from _ctypes import CFuncPtr
 
 _INTEGERS, _REALS, _REST = 8 if platform.machine() == "aarch64" else 6, 8, 48
 
@@ -25,7 +28,7 @@ class _Arguments(c.Structure):
     ]
 
 
-def call(libraries: Libraries, function: Any, arguments: Sequence[Any], where: str) -> int:
+def call(libraries: Libraries, function: CFuncPtr, arguments: Sequence[object], where: str) -> int:
     """What a function returns, from arguments of ctypes."""
     guarded = libraries.optional(libraries.acl, "aclsimCallForeign")
     integers: list[int] = []
@@ -55,7 +58,7 @@ def call(libraries: Libraries, function: Any, arguments: Sequence[Any], where: s
     return returned.value
 
 
-def _word(argument: Any) -> int:
+def _word(argument: object) -> int:
     """Its bytes, as a register has them."""
     if argument is None:
         return 0
@@ -67,4 +70,6 @@ def _word(argument: Any) -> int:
         return c.cast(argument, c.c_void_p).value or 0
     if hasattr(argument, "_obj"):  # of byref
         return c.addressof(argument._obj)
+    if not hasattr(argument, "value"):
+        raise TypeError(f"{argument!r} is no argument of a C function")
     return int(argument.value) & (2**64 - 1)

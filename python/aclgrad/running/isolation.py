@@ -15,10 +15,10 @@ import select
 import signal
 import sys
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn, TypeVar
 
 from aclgrad.common import host_memory
 from aclgrad.errors import AclgradError
@@ -26,9 +26,11 @@ from aclgrad.errors import AclgradError
 CRASHED, SLOW = "crashed", "timed out"
 """How work may end, beside well."""
 
-Answer = dict[str, Any]
+A = TypeVar("A", bound=Mapping[str, object])
+"""An answer: what JSON has types for."""
+
 Ended = tuple[str, str]
-Answered = tuple[Answer | None, Ended | None]
+Answered = tuple[A | None, Ended | None]
 """An answer of a process, or how it ended when it did not end well."""
 
 _RAISED, _DONE = "raised", "done"
@@ -49,8 +51,8 @@ def entered() -> str:
 
 
 def isolated(
-    work: Callable[[], Iterator[Answer]], deadline: float, *, prints: bool = False
-) -> Iterator[Answered]:
+    work: Callable[[], Iterator[A]], deadline: float, *, prints: bool = False
+) -> Iterator[Answered[A]]:
     """What work yields in a forked child, and how it ended when it did not end well. What it
     ``prints`` is shown or not.
     """
@@ -64,7 +66,9 @@ def isolated(
     os.close(write)
     status = None
     try:
-        done, ended = yield from _answers(read, child, deadline)
+        answers: Generator[Answered[A], None, tuple[bool, Ended | None]]
+        answers = _answers(read, child, deadline)
+        done, ended = yield from answers
         _, status = os.waitpid(child, 0)
     finally:
         if status is None:  # nobody wants the rest
@@ -89,7 +93,7 @@ def _widen(pipe: int) -> None:
 
 def _answers(
     read: int, child: int, deadline: float
-) -> Generator[Answered, None, tuple[bool, Ended | None]]:
+) -> Generator[Answered[A], None, tuple[bool, Ended | None]]:
     """The answers of a child, whether it has done its work, and how it ended if one says so, or it
     was ended.
     """
@@ -121,12 +125,12 @@ def _answers(
 
 def case_by_case(
     count: int,
-    work: Callable[[int], Iterator[Answer]],
+    work: Callable[[int], Iterator[A]],
     deadline: Callable[[int], float],
     until: float = math.inf,
     *,
     prints: bool = False,
-) -> Generator[Answered]:
+) -> Generator[Answered[A]]:
     """What ``work(first)`` answers for each of ``count`` cases. Whatever ends a process ends the
     case that it was at, and ``until`` then another goes on behind it; ``deadline`` is that of a
     process for so many cases. A process without an answer is the last.
@@ -142,7 +146,7 @@ def case_by_case(
             return
 
 
-def in_turn(parts: Sequence[Generator[Answered]]) -> Generator[Answered]:
+def in_turn(parts: Sequence[Generator[Answered[A]]]) -> Generator[Answered[A]]:
     """One answer of each part after the other, until a part has none. The processes of all parts
     run at the same time.
     """
@@ -185,7 +189,7 @@ def _short() -> str:
 
 
 def _be_child(
-    work: Callable[[], Iterator[Answer]], read: int, write: int, prints: bool
+    work: Callable[[], Iterator[Mapping[str, object]]], read: int, write: int, prints: bool
 ) -> NoReturn:
     """Never returns: the parent's exit handlers are not the child's."""
     status = 1
@@ -193,7 +197,7 @@ def _be_child(
         os.close(read)
         stream = os.fdopen(write, "wb")
 
-        def send(answer: Answer) -> None:
+        def send(answer: Mapping[str, object]) -> None:
             stream.write(json.dumps(answer).encode() + b"\n")
             stream.flush()
 

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from aclgrad.common.files import reading
 from aclgrad.reading.sources import SourcesError
-from aclgrad.running.operand_words import Array, parse_outputs
+from aclgrad.running.operand_words import parse_outputs
 from aclgrad.spec import dtypes
+from aclgrad.spec.dtypes import Array
 from aclgrad.testing import npy
 from aclgrad.testing.user_data import unambiguous
 

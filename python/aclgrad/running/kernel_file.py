@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -20,6 +19,7 @@ from aclgrad.building import operator_build
 from aclgrad.codegen.render import render, write_if_different
 from aclgrad.common import temporary
 from aclgrad.common.files import text_of
+from aclgrad.findings.finding import Reported
 from aclgrad.reading.kernel_entry import Entry, entries
 from aclgrad.reading.layout import locate
 from aclgrad.reading.sources import Sources, SourcesError
@@ -30,12 +30,13 @@ from aclgrad.running.kernel_arguments import (
     parse_tiling,
     values_of,
 )
-from aclgrad.running.operand_words import Array, Tensors
+from aclgrad.running.operand_words import Tensors
 from aclgrad.running.operator_call import Outputs, by_severity
 from aclgrad.runtime import open_device as open_sim
 from aclgrad.runtime.device import Device
 from aclgrad.runtime.memory import Buffer
 from aclgrad.spec import dtypes
+from aclgrad.spec.dtypes import Array
 from aclgrad.spec.soc import Family, family_of
 
 DEFAULT_ARCH = "dav-2201"
@@ -101,7 +102,7 @@ class Ended:
 
     status: int
     output: str
-    findings: tuple[Mapping[str, Any], ...]
+    findings: tuple[Reported, ...]
 
     @property
     def errors(self) -> tuple[str, ...]:
@@ -121,7 +122,7 @@ class Ended:
         kept = (one for one in self._hints() if one["kind"] != "sync-redundant")
         return tuple(str(one["text"]) for one in kept)
 
-    def _hints(self) -> list[Mapping[str, Any]]:
+    def _hints(self) -> list[Reported]:
         return [one for one in self.findings if one["severity"] != "error"]
 
 

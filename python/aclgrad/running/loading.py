@@ -12,7 +12,6 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from aclgrad.building import operator_build
 from aclgrad.common import callables, lazy
@@ -21,12 +20,13 @@ from aclgrad.errors import AclnnError
 from aclgrad.reading.aclnn_functions import signature_of
 from aclgrad.reading.command_words import soc_name
 from aclgrad.reading.layout import locate
-from aclgrad.reading.sources import Sources, SourcesError, numpy_name
+from aclgrad.reading.sources import Kernel, Sources, SourcesError, numpy_name
 from aclgrad.running import operator_call, signatures
-from aclgrad.running.operand_words import Array, OutputWord, Tensors
+from aclgrad.running.operand_words import OutputWord, Tensors
 from aclgrad.runtime import open_device, packages
 from aclgrad.spec import dtypes
-from aclgrad.spec.definition import Definition, Registered
+from aclgrad.spec.definition import Definition, Registered, Value
+from aclgrad.spec.dtypes import Array
 from aclgrad.spec.soc import family_of
 
 MODULE = "aclgrad.loaded"
@@ -45,7 +45,7 @@ def load(path: str | os.PathLike[str], *, soc: str | None = None, jobs: int = 0)
         else PackageBuilder(_sources(root), family, jobs=jobs)
     )
     described = builder.build_host()
-    functions: dict[str, Callable[..., Any]] = {}
+    functions: dict[str, Callable[..., object]] = {}
     good = []
     for op in operator_build.runnable(described, builder.sources, family):
         made = _Operator(builder, described, op, name)
@@ -61,7 +61,7 @@ def load(path: str | os.PathLike[str], *, soc: str | None = None, jobs: int = 0)
     return Operators(str(path), functions)
 
 
-def _refusing(name: str, error: SourcesError) -> Callable[..., Any]:
+def _refusing(name: str, error: SourcesError) -> Callable[..., object]:
     """One operator that cannot be called leaves its neighbours alone."""
 
     def refuse(*args: object, **kwargs: object) -> None:
@@ -124,14 +124,14 @@ class PackageBuilder(operator_build.Builder):
         found = packages.Candidate(self.sources.root, "").tiling
         return found or super().host_library
 
-    def build_kernel(self, kernel: Any, described: Registered) -> None:
+    def build_kernel(self, kernel: Kernel, described: Registered) -> None:
         """Its kernels are there."""
 
     def drop_stale(self, op: Definition) -> None:
         """They are somebody else's."""
 
 
-def _has_tensor(value: Any) -> bool:
+def _has_tensor(value: object) -> bool:
     """Whether it is a tensor of torch or has some; without importing torch."""
     torch = sys.modules.get("torch")
     parts = value if isinstance(value, (list, tuple)) else [value]
@@ -152,12 +152,12 @@ class _Operator:
         self.plan = signatures.plan(self.op)
         self.name = self.plan.name
 
-    def function(self) -> Callable[..., Any]:
+    def function(self) -> Callable[..., object]:
         """The operator as Python sees it."""
         doc = signatures.docstring(self.op, self.plan, self.rows, self.soc)
         return callables.make(self.name, self.plan.signature, doc, self.call, MODULE)
 
-    def call(self, *values: Any) -> Any:
+    def call(self, *values: object) -> object:
         """Compute on arrays or tensors, from the values of the signature's parameters in its
         order.
         """
@@ -173,7 +173,7 @@ class _Operator:
             lambda *arrays: self._compute({**given, **dict(zip(names, arrays, strict=True))}),
         )
 
-    def _compute(self, given: Mapping[str, Any]) -> Any:
+    def _compute(self, given: Mapping[str, object]) -> object:
         inputs = [
             signatures.tensors(self.name, arg, item, given[arg], self._offered(place))
             for place, (arg, item) in enumerate(zip(self.plan.inputs, self.op.inputs, strict=True))
@@ -229,7 +229,7 @@ class _Operator:
         self,
         row: Sequence[str],
         inputs: Sequence[Tensors],
-        attrs: Mapping[str, Any],
+        attrs: Mapping[str, Value],
         out: Sequence[OutputWord],
     ) -> operator_call.Outputs:
         for item, dtype in zip(self.op.outputs, row[len(inputs) :], strict=True):
@@ -245,8 +245,8 @@ class _Operator:
             except AclnnError as error:
                 raise error.reworded(f"{self.name}: {signatures.reworded(error)}") from None
 
-    def _returned(self, arrays: Mapping[str, Array], out: Any) -> Any:
-        found: list[Any] = []
+    def _returned(self, arrays: Mapping[str, Array], out: object) -> object:
+        found: list[signatures.Result] = []
         for item in self.op.outputs:
             name = item.name
             if item.kind != "dynamic":

@@ -6,23 +6,21 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from aclgrad.reading.sources import SourcesError, numpy_name
 from aclgrad.spec import dtypes
 from aclgrad.spec.arguments import number_of_text
-from aclgrad.spec.definition import AttrDef, Definition
+from aclgrad.spec.definition import AttrDef, Definition, Value
+from aclgrad.spec.dtypes import Array
 from aclgrad.testing import npy
 from aclgrad.testing.user_data import unambiguous
 
-Array = NDArray[Any]
 OutputWord = tuple[tuple[int, ...], "dtypes.DType | None"]
 """Shape and dtype of an output; without a dtype it is the definition's."""
 
-Tensors = list[Array]
+Tensors = Sequence[Array]
 """The tensors of one parameter: none for an absent one, several for a list."""
 
 ABSENT = "-"
@@ -36,7 +34,7 @@ def load(word: str, dtype: dtypes.DType | None) -> Tensors:
     return [npy.load(Path(name), dtype) for name in word.split(",")]
 
 
-def parse_attrs(op: Definition, words: Sequence[str]) -> dict[str, Any]:
+def parse_attrs(op: Definition, words: Sequence[str]) -> dict[str, Value]:
     """Values of the operator's attributes: NAME=VALUE words over the definition's defaults."""
     known = {attr.name: attr for attr in op.attrs}
     values = {name: attr.default for name, attr in known.items()}
@@ -78,7 +76,7 @@ _EXAMPLES = {
 _ZEROS = {"Int": 0, "Float": 0.0, "Bool": False}
 
 
-def given_or_zero(attrs: Sequence[AttrDef], given: Mapping[str, Any]) -> dict[str, Any]:
+def given_or_zero(attrs: Sequence[AttrDef], given: Mapping[str, Value]) -> dict[str, Value]:
     """Values of a definition's attributes, those that are None as the zero of their kind."""
     return {
         attr.name: attr_zero(attr.kind) if given[attr.name] is None else given[attr.name]
@@ -86,12 +84,12 @@ def given_or_zero(attrs: Sequence[AttrDef], given: Mapping[str, Any]) -> dict[st
     }
 
 
-def attr_zero(kind: str) -> Any:
+def attr_zero(kind: str) -> Value:
     """What an attribute without a default is passed as; None where the C function takes a null."""
     return _ZEROS.get(kind)
 
 
-def _attr_value(kind: str, text: str) -> Any:
+def _attr_value(kind: str, text: str) -> Value:
     if kind.startswith("List"):
         return [
             _attr_value(kind.removeprefix("List"), part)

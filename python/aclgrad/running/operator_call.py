@@ -10,7 +10,6 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -24,7 +23,6 @@ from aclgrad.reading.sources import Sources, SourcesError
 from aclgrad.running import guarded_call, tensor_handles
 from aclgrad.running.isolation import enter
 from aclgrad.running.operand_words import (
-    Array,
     OutputWord,
     Tensors,
     choose_any_row,
@@ -32,14 +30,14 @@ from aclgrad.running.operand_words import (
     initial_outputs,
     parse_attrs,
 )
-from aclgrad.running.tensor_handles import Call
+from aclgrad.running.tensor_handles import Call, Made
 from aclgrad.runtime import open_device as open_sim
 from aclgrad.runtime import packages
 from aclgrad.runtime.device import Device
 from aclgrad.runtime.host_functions import HostTensor, infer_shape
-from aclgrad.runtime.memory import Buffer, Tensor
 from aclgrad.spec import dtypes
-from aclgrad.spec.definition import Definition, Registered
+from aclgrad.spec.definition import Definition, Registered, Value
+from aclgrad.spec.dtypes import Array
 from aclgrad.spec.naming import snake_case
 from aclgrad.spec.soc import chosen, family_of
 
@@ -73,7 +71,7 @@ def infer(
     host: Path,
     op: Definition,
     inputs: Sequence[Tensors],
-    attrs: Mapping[str, Any],
+    attrs: Mapping[str, Value],
     counts: Sequence[int],
 ) -> list[list[tuple[tuple[int, ...], int]]]:
     """Shapes and dtypes of the outputs by the operator's own inference."""
@@ -164,7 +162,7 @@ def call(
     op: Definition,
     row: Sequence[str],
     inputs: Sequence[Tensors],
-    attrs: Mapping[str, Any],
+    attrs: Mapping[str, Value],
     outputs: Sequence[OutputWord] = (),
     initial: Sequence[Array | None] = (),
 ) -> Outputs:
@@ -212,7 +210,7 @@ def _output_shapes(
     builder: operator_build.Builder,
     op: Definition,
     inputs: Sequence[Tensors],
-    attrs: Mapping[str, Any],
+    attrs: Mapping[str, Value],
     wanted: Sequence[OutputWord],
     types: Sequence[dtypes.DType],
 ) -> list[list[tuple[tuple[int, ...], dtypes.DType]]]:
@@ -254,15 +252,15 @@ def _execute(
     builder: operator_build.Builder,
     op: Definition,
     inputs: Sequence[Tensors],
-    attrs: Mapping[str, Any],
+    attrs: Mapping[str, Value],
     shapes: Sequence[Sequence[tuple[tuple[int, ...], dtypes.DType]]],
     initial: Sequence[Array | None] = (),
 ) -> Outputs:
     function = builder.function_of(op)
     call = Call(device)
     try:
-        arguments: list[Any] = []
-        made: dict[str, list[tuple[Tensor, Buffer, tuple[int, ...], dtypes.DType]]] = {}
+        arguments: list[object] = []
+        made: dict[str, list[Made]] = {}
         # First what takes memory now: outputs take it where a kernel writes them.
         given = [
             tensor_handles.tensors(
@@ -305,7 +303,7 @@ def _execute(
 
 
 def _changed(
-    op: Definition, inputs: Sequence[Tensors], made: Mapping[str, Any]
+    op: Definition, inputs: Sequence[Tensors], made: Mapping[str, Sequence[Made]]
 ) -> dict[str, Array]:
     """What an operator without outputs has done: the inputs that are not what they were."""
     arrays: dict[str, Array] = {}
@@ -319,7 +317,7 @@ def _changed(
 
 
 def _two_stages(
-    device: Device, builder: operator_build.Builder, function: Function, arguments: list[Any]
+    device: Device, builder: operator_build.Builder, function: Function, arguments: list[object]
 ) -> None:
     library = c.CDLL(str(builder.api_library))
     by_hand = f", written by hand in {function.by_hand.name}," if function.by_hand else ""

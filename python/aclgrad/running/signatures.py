@@ -7,7 +7,6 @@ import inspect
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -17,11 +16,15 @@ from aclgrad.reading.sources import numpy_name
 from aclgrad.running.operand_words import OutputWord, Tensors
 from aclgrad.spec import dtypes
 from aclgrad.spec.arguments import WANTED, number
-from aclgrad.spec.definition import AttrDef, Definition, Param
+from aclgrad.spec.definition import AttrDef, Definition, Param, Value
+from aclgrad.spec.dtypes import Array
 from aclgrad.spec.naming import snake_case
 
 _P = inspect.Parameter
-_TYPES: dict[str, Any] = {"Int": int, "Float": float, "Bool": bool, "String": str}
+Result = Array | list[Array]
+"""What a function gives of one output: an array, or those of a list."""
+
+_TYPES: dict[str, type] = {"Int": int, "Float": float, "Bool": bool, "String": str}
 
 
 @dataclass(frozen=True)
@@ -59,9 +62,9 @@ def plan(op: Definition) -> Plan:
             0, _P(arg, _P.POSITIONAL_OR_KEYWORD, default=default, annotation=_input_type(item))
         )
     for arg, attr in zip(attrs, op.attrs, strict=True):
-        default = _P.empty if attr.required and attr.default is None else _default(attr)
+        value = _P.empty if attr.required and attr.default is None else _default(attr)
         kind = _TYPES.get(attr.kind, "sequence")
-        parameters.append(_P(arg, _P.KEYWORD_ONLY, default=default, annotation=kind))
+        parameters.append(_P(arg, _P.KEYWORD_ONLY, default=value, annotation=kind))
     parameters.append(_P(out, _P.KEYWORD_ONLY, default=None, annotation="numpy.ndarray or None"))
     returned = "numpy.ndarray" if len(op.outputs) == 1 else "tuple"
     name = callables.parameter_name(snake_case(op.type))
@@ -69,18 +72,18 @@ def plan(op: Definition) -> Plan:
     return Plan(name, inputs, attrs, out, signature)
 
 
-def _input_type(item: Param) -> Any:
+def _input_type(item: Param) -> str:
     kind = "list of numpy.ndarray" if item.kind == "dynamic" else "numpy.ndarray"
     return f"{kind} or None" if item.kind == "optional" else kind
 
 
-def _default(attr: AttrDef) -> Any:
+def _default(attr: AttrDef) -> Value:
     """The definition's default; of lists one that nobody can change."""
     value = attr.default
     if isinstance(value, list):
         element = {"ListBool": bool, "ListFloat": float}.get(attr.kind)
         return tuple(map(element, value) if element else value)
-    return float(value) if attr.kind == "Float" and value is not None else value
+    return float(value) if attr.kind == "Float" and isinstance(value, (int, float)) else value
 
 
 def on_host(item: Param) -> bool:
@@ -94,7 +97,7 @@ def either(words: Iterable[str]) -> str:
     return f"{', '.join(most)} or {last}" if most else last
 
 
-def tensors(function: str, arg: str, item: Param, value: Any, offered: Sequence[str]) -> Tensors:
+def tensors(function: str, arg: str, item: Param, value: object, offered: Sequence[str]) -> Tensors:
     """The arrays of one parameter: none for an absent one, several for a list."""
     kind = either(offered)
     if value is None:
@@ -116,7 +119,7 @@ def _noun(item: Param) -> str:
     return "a list of numpy.ndarray" if item.kind == "dynamic" else "a numpy.ndarray"
 
 
-def _array(function: str, arg: str, value: Any, kind: str) -> np.ndarray[Any, Any]:
+def _array(function: str, arg: str, value: object, kind: str) -> Array:
     if value is None:
         raise TypeError(f"{function}: {arg}: got None, want a numpy.ndarray of {kind}")
     try:
@@ -135,9 +138,7 @@ def _array(function: str, arg: str, value: Any, kind: str) -> np.ndarray[Any, An
     return array
 
 
-def converted(
-    function: str, arg: str, array: np.ndarray[Any, Any], dtype: str
-) -> np.ndarray[Any, Any]:
+def converted(function: str, arg: str, array: Array, dtype: str) -> Array:
     """Values that the host reads, in the dtype of the definition."""
     want = dtypes.by_label(dtype.removeprefix("DT_")).numpy
     if not np.can_cast(array.dtype, want, "same_kind"):
@@ -148,7 +149,7 @@ def converted(
     return made
 
 
-def attribute(function: str, arg: str, attr: AttrDef, value: Any) -> Any:
+def attribute(function: str, arg: str, attr: AttrDef, value: object) -> Value:
     """The value of one attribute; refuses what would be cut off on the way."""
     kind = attr.kind
     if value is None and not attr.required:
@@ -162,9 +163,9 @@ def attribute(function: str, arg: str, attr: AttrDef, value: Any) -> Any:
         raise TypeError(f"{function}: {arg}: got {value!r}, want {want}") from None
 
 
-def _value(kind: str, value: Any) -> Any:
+def _value(kind: str, value: object) -> Value:
     if kind.startswith("List"):
-        if isinstance(value, (str, bytes)):
+        if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
             raise TypeError
         return [_value(kind.removeprefix("List"), item) for item in value]
     if kind == "String":
@@ -174,7 +175,7 @@ def _value(kind: str, value: Any) -> Any:
     return number(kind, value)
 
 
-def outputs(function: str, arg: str, op: Definition, out: Any) -> list[OutputWord]:
+def outputs(function: str, arg: str, op: Definition, out: object) -> list[OutputWord]:
     """Shapes and dtypes of ``out``, for operators that have no shape inference of their own."""
     if out is None and not op.infer_shape and op.outputs:
         count = len(op.outputs)
@@ -184,7 +185,7 @@ def outputs(function: str, arg: str, op: Definition, out: Any) -> list[OutputWor
     if out is None:
         return []
     words: list[OutputWord] = []
-    for name, array in _flat(function, arg, op.outputs, out):
+    for name, array in _flat(function, arg, len(op.outputs), out):
         if not isinstance(array, np.ndarray):
             raise TypeError(f"{function}: {name}: got {type(array).__name__}, want a numpy.ndarray")
         if not array.flags.writeable:
@@ -193,14 +194,16 @@ def outputs(function: str, arg: str, op: Definition, out: Any) -> list[OutputWor
     return [] if op.infer_shape else words
 
 
-def _flat(function: str, arg: str, items: Sequence[Any], out: Any) -> list[tuple[str, Any]]:
+def _flat(function: str, arg: str, count: int, out: object) -> list[tuple[str, object]]:
     """The arrays of ``out`` with their names for messages."""
-    many = len(items) != 1
-    if many and not (isinstance(out, tuple) and len(out) == len(items)):
+    many = count != 1
+    if not many:
+        out = (out,)
+    if not (isinstance(out, tuple) and len(out) == count):
         got = f"a tuple of {len(out)}" if isinstance(out, tuple) else type(out).__name__
-        raise TypeError(f"{function}: {arg}: got {got}, want a tuple of {len(items)} arrays")
-    found: list[tuple[str, Any]] = []
-    for place, value in enumerate(out if many else [out]):
+        raise TypeError(f"{function}: {arg}: got {got}, want a tuple of {count} arrays")
+    found: list[tuple[str, object]] = []
+    for place, value in enumerate(out):
         name = f"{arg}[{place}]" if many else arg
         if isinstance(value, list):
             found += [(f"{name}[{at}]", one) for at, one in enumerate(value)]
@@ -209,14 +212,15 @@ def _flat(function: str, arg: str, items: Sequence[Any], out: Any) -> list[tuple
     return found
 
 
-def copy_out(function: str, arg: str, results: Sequence[Any], out: Any) -> None:
+def copy_out(function: str, arg: str, results: Sequence[Result], out: object) -> None:
     """Write results to the arrays that the caller gave, all or none."""
-    pairs = []
-    targets = _flat(function, arg, results, out)
+    pairs: list[tuple[Array, Array]] = []
+    targets = _flat(function, arg, len(results), out)
     flat = [one for item in results for one in (item if isinstance(item, list) else [item])]
     if len(flat) != len(targets):
         raise TypeError(f"{function}: {arg}: got {len(targets)} arrays, want {len(flat)}")
     for (name, target), array in zip(targets, flat, strict=True):
+        assert isinstance(target, np.ndarray), name  # `outputs` has seen that
         if target.dtype != array.dtype:
             raise TypeError(f"{function}: {name}: got {target.dtype.name}, want {array.dtype.name}")
         if target.shape != array.shape:

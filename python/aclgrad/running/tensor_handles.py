@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import ctypes as c
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -14,14 +13,15 @@ from aclgrad.common import host_memory
 from aclgrad.errors import AclnnError
 from aclgrad.reading.aclnn_functions import Argument, Function
 from aclgrad.reading.sources import SourcesError
-from aclgrad.running.operand_words import _ZEROS, Array, Tensors
+from aclgrad.running.operand_words import _ZEROS, Tensors
 from aclgrad.runtime.device import Device
 from aclgrad.runtime.memory import Buffer, Tensor, storage_of
 from aclgrad.spec import dtypes
 from aclgrad.spec.call import TensorDesc, row_major
-from aclgrad.spec.definition import AttrDef, Definition
+from aclgrad.spec.definition import AttrDef, Definition, Value
+from aclgrad.spec.dtypes import Array
 
-_C_TYPES: dict[str, Any] = {
+_C_TYPES: dict[str, Callable[..., object]] = {
     "int64_t": c.c_int64,
     "int32_t": c.c_int32,
     "int": c.c_int,
@@ -34,6 +34,9 @@ _C_TYPES: dict[str, Any] = {
     "bool": c.c_bool,
 }
 
+Made = tuple[Tensor, Buffer, tuple[int, ...], dtypes.DType]
+"""A tensor of a call, with its memory, shape and dtype."""
+
 
 class Call:
     """One call's handles; all are given back at the end."""
@@ -41,7 +44,7 @@ class Call:
     def __init__(self, device: Device) -> None:
         self.device = device
         self.nnopbase = device.libraries.nnopbase
-        self.keep: list[Any] = []
+        self.keep: list[object] = []
         self.handles: list[tuple[str, int]] = []
 
     def tensor(self, array: Array) -> tuple[Tensor, Buffer]:
@@ -60,7 +63,7 @@ class Call:
         self.keep += [tensor, buffer]
         return tensor, buffer
 
-    def _make(self, what: str, *args: Any) -> int:
+    def _make(self, what: str, *args: object) -> int:
         function = getattr(self.nnopbase, f"aclCreate{what}")
         function.restype = c.c_void_p
         handle = function(*args)
@@ -77,11 +80,15 @@ class Call:
             tensor.detach()
         return handle
 
-    def array(self, kind: str, values: Sequence[Any]) -> int:
+    def array(self, kind: str, values: Sequence[Value]) -> int:
         """Make an aclIntArray, aclFloatArray or aclBoolArray."""
-        element: Any = {"Int": c.c_int64, "Float": c.c_float, "Bool": c.c_bool}[kind]
-        data = (element * max(len(values), 1))(*values)
-        return self._make(f"{kind}Array", data, c.c_uint64(len(values)))
+        size = max(len(values), 1)
+        made: dict[str, Callable[..., object]] = {
+            "Int": c.c_int64 * size,
+            "Float": c.c_float * size,
+            "Bool": c.c_bool * size,
+        }
+        return self._make(f"{kind}Array", made[kind](*values), c.c_uint64(len(values)))
 
     def scalar(self, array: Array) -> int:
         """Make an aclScalar of an array's first element."""
@@ -138,7 +145,7 @@ def outputs(
     op: Definition,
     shapes: Sequence[Sequence[tuple[tuple[int, ...], dtypes.DType]]],
     initial: Sequence[Array | None],
-) -> dict[str, list[tuple[Tensor, Buffer, tuple[int, ...], dtypes.DType]]]:
+) -> dict[str, list[Made]]:
     """Memory for the outputs that are not inputs as well, by name."""
     begun = iter(initial)
     in_names = {item.name for item in op.inputs}
@@ -161,7 +168,7 @@ def refuse_untaken(
     op: Definition,
     function: Function,
     inputs: Sequence[Tensors],
-    attrs: Mapping[str, Any],
+    attrs: Mapping[str, Value],
 ) -> None:
     """What a function by hand has no argument for must be as it is left out."""
     for index, attr in enumerate(op.attrs):
@@ -179,7 +186,7 @@ def refuse_untaken(
             )
 
 
-def attribute(call: Call, attr: AttrDef, value: Any, argument: Argument) -> Any:
+def attribute(call: Call, attr: AttrDef, value: Value, argument: Argument) -> object:
     """An attribute as a function takes it: a list of one number may be a number."""
     if value is None and argument.type in _C_TYPES:
         value = _ZEROS.get(attr.kind, 0)
@@ -191,16 +198,16 @@ def attribute(call: Call, attr: AttrDef, value: Any, argument: Argument) -> Any:
     if value is None:
         return None
     if argument.type == "char":
-        return c.c_char_p(value.encode())
+        return c.c_char_p(str(value).encode())
     if argument.type == "aclScalar":
         return c.c_void_p(call.scalar(scalar_of(attr.kind, value)))
     kind = argument.type.removeprefix("acl").removesuffix("Array")
     return c.c_void_p(call.array(kind, value if isinstance(value, (list, tuple)) else [value]))
 
 
-def scalar_of(kind: str, value: Any) -> Array:
+def scalar_of(kind: str, value: Value) -> Array:
     """What is in the aclScalar of an attribute."""
-    kinds: dict[str, Any] = {"Int": np.int64, "Float": np.float32, "Bool": np.bool_}
+    kinds: dict[str, type[np.generic]] = {"Int": np.int64, "Float": np.float32, "Bool": np.bool_}
     return np.asarray(value, kinds[kind])
 
 
@@ -211,8 +218,8 @@ def tensors(
     index: int,
     param: Tensors,
     argument: Argument,
-    made: dict[str, Any],
-) -> Any:
+    made: dict[str, list[Made]],
+) -> object:
     """An input as an argument of an aclnn function; ``made`` gets the tensors that it has."""
     item = op.inputs[index]
     if not param:

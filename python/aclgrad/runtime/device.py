@@ -11,18 +11,15 @@ import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
-
-from numpy.typing import NDArray
 
 from aclgrad.errors import AclnnError, ToolkitError
-from aclgrad.runtime.library import ALREADY_INITIALISED, Libraries
+from aclgrad.runtime.library import ALREADY_INITIALISED, Libraries, Stages
 from aclgrad.runtime.memory import Buffer, Tensor, create_tensor, storage_of
 from aclgrad.runtime.prepared import Key, Prepared, PreparedCalls, key_of
 from aclgrad.runtime.simulator import SimulatorCalls
 from aclgrad.runtime.toolkit import DeviceKind, check_kind, find_toolkit
 from aclgrad.spec.call import AttrValue, TensorDesc, row_major
-from aclgrad.spec.dtypes import DType
+from aclgrad.spec.dtypes import Array, DType
 from aclgrad.spec.op_spec import OpSpec
 
 # Options of the simulator. soc is first: it decides how many cores there are to choose from.
@@ -120,7 +117,7 @@ class Device(SimulatorCalls):
         """Allocate device memory."""
         return Buffer(self.libraries, nbytes)
 
-    def upload(self, array: NDArray[Any]) -> Buffer:
+    def upload(self, array: Array) -> Buffer:
         """Copy a contiguous array to the device."""
         return Buffer.of(self.libraries, array)
 
@@ -152,7 +149,7 @@ class Device(SimulatorCalls):
         executor_null: bool = False,
     ) -> Planned:
         """First stage. Raises `AclnnError` with the code and the library's message."""
-        values: list[Any] = []
+        values: list[AttrValue | int | None] = []
         for arg in spec.args:
             if arg.c_type in _C_TYPES:
                 values.append(attrs[arg.name])
@@ -164,7 +161,7 @@ class Device(SimulatorCalls):
     def _plan(
         self,
         spec: OpSpec,
-        values: Sequence[Any],
+        values: Sequence[object],
         workspace_size_null: bool = False,
         executor_null: bool = False,
     ) -> Planned:
@@ -179,7 +176,7 @@ class Device(SimulatorCalls):
             self.libraries.check(code, f"{spec.api}GetWorkspaceSize")
         return Planned(size.value, executor.value)
 
-    def _stages(self, spec: OpSpec) -> tuple[Any, Any]:
+    def _stages(self, spec: OpSpec) -> Stages:
         types = tuple(_C_TYPES.get(arg.c_type, c.c_void_p) for arg in spec.args)
         return self.libraries.stages(spec.api, types)
 
@@ -206,10 +203,10 @@ class Device(SimulatorCalls):
     def run(
         self,
         spec: OpSpec,
-        inputs: Mapping[str, NDArray[Any]],
+        inputs: Mapping[str, Array],
         attrs: Mapping[str, AttrValue],
         out: TensorDesc,
-    ) -> NDArray[Any]:
+    ) -> Array:
         """Compute one output of a contiguous description from arrays of any strides."""
         with self._lock:
             self._use()
@@ -218,7 +215,7 @@ class Device(SimulatorCalls):
             prepared = None if key is None else self._calls.find(key)
             if key is not None and prepared is not None:
                 return self._repeat(key, prepared, inputs)
-            values: dict[str, Any] = dict(attrs)
+            values: dict[str, object] = dict(attrs)
             handles: list[int] = []
             # Freed here and not with the objects: a caught exception keeps this frame alive.
             buffers: list[Buffer] = []
@@ -253,9 +250,7 @@ class Device(SimulatorCalls):
                 for buffer in buffers:
                     buffer.free()
 
-    def _repeat(
-        self, key: Key, prepared: Prepared, inputs: Mapping[str, NDArray[Any]]
-    ) -> NDArray[Any]:
+    def _repeat(self, key: Key, prepared: Prepared, inputs: Mapping[str, Array]) -> Array:
         try:
             return prepared.run(inputs, self.stream, self.synchronize)
         except BaseException:
@@ -330,7 +325,7 @@ _open: dict[str, Device] = {}
 _open_lock = threading.Lock()
 
 
-def open_device(kind: str = "sim") -> Device:
+def open_device(kind: object = "sim") -> Device:
     """Return the process's device, opened on first use. A process drives one kind of device."""
     kind = check_kind(kind)
     with _open_lock:

@@ -6,23 +6,49 @@ from __future__ import annotations
 import ctypes as c
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
-from numpy.typing import NDArray
 
+from aclgrad.common.data import Json
 from aclgrad.errors import ToolkitError
 from aclgrad.runtime.library import AttrC, Libraries, TensorDescC
-from aclgrad.spec.definition import AttrDef
-from aclgrad.spec.dtypes import DType
+from aclgrad.spec.definition import AttrDef, Value, elements, scalar
+from aclgrad.spec.dtypes import Array, DType
 
 _TEXT = 1 << 20  # bytes of an answer
 
-HostTensor = tuple[Sequence[int], DType, NDArray[Any] | None]
+HostTensor = tuple[Sequence[int], DType, Array | None]
 """A tensor: shape, dtype, and its values where a function reads them."""
 
 Params = Sequence[Sequence[HostTensor]]
 """Tensors of each input or output: none of an optional one that is absent, several of a list."""
+
+
+class Choice(TypedDict):
+    """A layout that a tiling function has tried."""
+
+    layout: str
+    when: str
+    taken: bool
+
+
+class _Choices(TypedDict, total=False):
+    choices: list[Choice]
+    matmul: dict[str, str]
+
+
+class TilingPlan(_Choices):
+    """What a tiling function decides. ``tiling`` has the fields of its data where they are known,
+    ``choices`` the layouts that it has tried, ``matmul`` what a TCubeTiling in it says.
+    """
+
+    op: str
+    soc: str
+    blockDim: int
+    tilingKey: int
+    workspaceBytes: int
+    tiling: dict[str, Json]
 
 
 class HostTensorC(c.Structure):
@@ -37,14 +63,14 @@ def run_tiling(
     inputs: Params,
     outputs: Params,
     defined: Sequence[AttrDef],
-    attrs: Mapping[str, Any],
-) -> dict[str, Any]:
+    attrs: Mapping[str, Value],
+) -> TilingPlan:
     """What the tiling function of an operator decides. Only the simulator runs it alone."""
     function = libraries.optional(libraries.nnopbase, "aclsimRunTilingOn")
     if function is None:
         raise ToolkitError("tiling: only the simulator runs it alone. Next: use --device sim")
     function.restype = c.c_int32
-    keep: list[Any] = []  # what the structs point to
+    keep: list[object] = []  # what the structs point to
     text = c.create_string_buffer(_TEXT)
     code = function(
         op_type.encode(),
@@ -55,7 +81,7 @@ def run_tiling(
         c.c_size_t(len(text)),
     )
     libraries.check(code, "aclsimRunTilingOn")
-    plan: dict[str, Any] = json.loads(text.value)
+    plan: TilingPlan = json.loads(text.value)
     return plan
 
 
@@ -65,10 +91,10 @@ def infer_shape(
     inputs: Params,
     counts: Sequence[int],
     defined: Sequence[AttrDef],
-    attrs: Mapping[str, Any],
+    attrs: Mapping[str, Value],
 ) -> list[list[tuple[tuple[int, ...], int]]]:
     """Shapes and dtypes of the outputs by an operator's inference; ``counts`` are their tensors."""
-    keep: list[Any] = []
+    keep: list[object] = []
     text = c.create_string_buffer(_TEXT)
     code = libraries.nnopbase.aclsimInferShape(
         op_type.encode(),
@@ -86,7 +112,7 @@ def infer_shape(
     ]
 
 
-def _tensors_c(params: Params, keep: list[Any]) -> tuple[Any, Any, Any]:
+def _tensors_c(params: Params, keep: list[object]) -> tuple[object, object, object]:
     flat = []
     for shape, dtype, values in (tensor for param in params for tensor in param):
         dims = (c.c_int64 * max(len(shape), 1))(*shape)
@@ -101,8 +127,8 @@ def _tensors_c(params: Params, keep: list[Any]) -> tuple[Any, Any, Any]:
 
 
 def _attrs_c(
-    defined: Sequence[AttrDef], attrs: Mapping[str, Any], keep: list[Any]
-) -> tuple[Any, Any]:
+    defined: Sequence[AttrDef], attrs: Mapping[str, Value], keep: list[object]
+) -> tuple[object, object]:
     values = []
     for attr in defined:
         value = attrs[attr.name]
@@ -112,20 +138,23 @@ def _attrs_c(
     return (AttrC * max(len(values), 1))(*values), c.c_size_t(len(values))
 
 
-def _attr_c(kind: str, value: Any, keep: list[Any]) -> AttrC:
+def _attr_c(kind: str, value: Value, keep: list[object]) -> AttrC:
     if kind == "String":
-        return AttrC(3, 0, 0.0, value.encode(), None, 0)
+        return AttrC(3, 0, 0.0, str(value).encode(), None, 0)
     if kind == "ListFloat":
-        reals = (c.c_double * max(len(value), 1))(*value)
+        listed = elements(value)
+        reals = (c.c_double * max(len(listed), 1))(*(float(scalar(item)) for item in listed))
         keep.append(reals)
-        return AttrC(6, 0, 0.0, None, None, len(value), reals)
+        return AttrC(6, 0, 0.0, None, None, len(listed), reals)
     if kind in ("ListInt", "ListBool", "ListListInt"):
-        flat = value
+        flat = elements(value)
         if kind == "ListListInt":
-            flat = [number for inner in value for number in (len(inner), *inner)]
-        data = (c.c_int64 * max(len(flat), 1))(*map(int, flat))
+            inners = map(elements, flat)
+            flat = [number for inner in inners for number in (len(inner), *inner)]
+        data = (c.c_int64 * max(len(flat), 1))(*(int(scalar(item)) for item in flat))
         keep.append(data)
         code = {"ListInt": 4, "ListBool": 5, "ListListInt": 7}[kind]
         return AttrC(code, 0, 0.0, None, data, len(flat))
     code = {"Int": 0, "Float": 1, "Bool": 2}[kind]
-    return AttrC(code, int(value) if code != 1 else 0, float(value), None, None, 0)
+    one = scalar(value)
+    return AttrC(code, int(one) if code != 1 else 0, float(one), None, None, 0)

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import ctypes as c
-from typing import Any
+from collections.abc import Sequence
+from typing import Protocol, TypeVar
 
 from aclgrad.errors import AclnnError, ToolkitError
 from aclgrad.runtime.toolkit import Toolkit
@@ -14,7 +15,7 @@ MEMCPY_H2D, MEMCPY_D2H = 1, 2
 
 _P, _PP = c.c_void_p, c.POINTER(c.c_void_p)
 _I64P = c.POINTER(c.c_int64)
-_ACL = {
+_ACL: dict[str, list[type]] = {
     "aclInit": [c.c_char_p],
     "aclFinalize": [],
     "aclrtSetDevice": [c.c_int32],
@@ -26,7 +27,7 @@ _ACL = {
     "aclrtFree": [_P],
     "aclrtMemcpy": [_P, c.c_size_t, _P, c.c_size_t, c.c_int],
 }
-_NNOPBASE = {
+_NNOPBASE: dict[str, list[type]] = {
     "aclDestroyTensor": [_P],
     "aclSetAclOpExecutorRepeatable": [_P],
     "aclDestroyAclOpExecutor": [_P],
@@ -34,6 +35,23 @@ _NNOPBASE = {
     "aclSetInputTensorAddr": [_P, c.c_size_t, _P, _P],
     "aclSetOutputTensorAddr": [_P, c.c_size_t, _P, _P],
 }
+
+
+R = TypeVar("R", covariant=True)
+
+
+class Function(Protocol[R]):
+    """A function of a library as ctypes gives it. It returns a number, or what ``restype`` says."""
+
+    argtypes: Sequence[type]
+    restype: type | None
+
+    def __call__(self, *arguments: object) -> R:
+        """Call it."""
+
+
+Stages = tuple[Function[int], Function[int]]
+"""The functions of a call: the first asks for a workspace, the second launches."""
 
 
 class LaunchStats(c.Structure):
@@ -78,7 +96,7 @@ class Libraries:
 
     def __init__(self, toolkit: Toolkit) -> None:
         self.toolkit = toolkit
-        self._stages: dict[str, tuple[Any, Any]] = {}
+        self._stages: dict[str, Stages] = {}
         loaded = []
         for path in toolkit.libraries:
             try:
@@ -91,13 +109,13 @@ class Libraries:
         self.acl, self.nnopbase, self.opapi = loaded
         for library, table in ((self.acl, _ACL), (self.nnopbase, _NNOPBASE)):
             for name, argtypes in table.items():
-                function = self._symbol(library, name)
+                function: Function[int] = self._symbol(library, name)
                 function.argtypes, function.restype = argtypes, c.c_int32
         if (renew := self.optional(self.acl, "aclsimRenew")) is not None:
             renew.argtypes, renew.restype = [_P], c.c_int32
-        self._message = self._symbol(self.acl, "aclGetRecentErrMsg")
+        self._message: Function[bytes | None] = self._symbol(self.acl, "aclGetRecentErrMsg")
         self._message.argtypes, self._message.restype = [], c.c_char_p
-        create = self._symbol(self.nnopbase, "aclCreateTensor")
+        create: Function[int | None] = self._symbol(self.nnopbase, "aclCreateTensor")
         create.argtypes = [
             _I64P,
             c.c_uint64,
@@ -111,26 +129,35 @@ class Libraries:
         ]
         create.restype = c.c_void_p
 
-    def _symbol(self, library: c.CDLL, name: str) -> Any:
+    def _symbol(self, library: c.CDLL, name: str) -> Function[R]:
         try:
-            return getattr(library, name)
+            function: Function[R] = getattr(library, name)
+            return function
         except AttributeError:
             raise ToolkitError(
                 f"{library._name} has no {name}; it does not fit this package. Next: run `aclgrad"
                 " doctor`"
             ) from None
 
-    def optional(self, library: c.CDLL, name: str) -> Any | None:
+    def optional(self, library: c.CDLL, name: str) -> Function[int] | None:
         """Return a function that only the simulator has, or None."""
-        return getattr(library, name, None)
+        function: Function[int] | None = getattr(library, name, None)
+        return function
 
-    def aclnn(self, name: str, argtypes: list[Any]) -> Any:
+    def optional_text(self, library: c.CDLL, name: str) -> Function[bytes | None] | None:
+        """Return a function that only the simulator has and that returns text, or None."""
+        function: Function[bytes | None] | None = getattr(library, name, None)
+        if function is not None:
+            function.restype = c.c_char_p
+        return function
+
+    def aclnn(self, name: str, argtypes: Sequence[type]) -> Function[int]:
         """Return one function of the operator package."""
-        function = self._symbol(self.opapi, name)
+        function: Function[int] = self._symbol(self.opapi, name)
         function.argtypes, function.restype = argtypes, c.c_int32
         return function
 
-    def stages(self, api: str, argtypes: tuple[Any, ...]) -> tuple[Any, Any]:
+    def stages(self, api: str, argtypes: Sequence[type]) -> Stages:
         """Both stages of a function of the operator package."""
         found = self._stages.get(api)
         if found is None:
@@ -150,6 +177,6 @@ class Libraries:
         if code != 0:
             raise AclnnError(code, function, self.recent_message())
 
-    def call(self, name: str, *args: Any) -> None:
+    def call(self, name: str, *args: object) -> None:
         """Call an acl function and raise on error."""
         self.check(getattr(self.acl, name)(*args), name)

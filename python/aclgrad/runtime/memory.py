@@ -10,7 +10,7 @@ import os
 import weakref
 from collections import deque
 from functools import lru_cache
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,9 @@ from aclgrad.errors import AclnnError
 from aclgrad.runtime.library import MEMCPY_D2H, MEMCPY_H2D, Libraries
 from aclgrad.spec import dtypes
 from aclgrad.spec.call import FORMATS, TensorDesc
+from aclgrad.spec.dtypes import Array
+
+S = TypeVar("S", bound=np.generic)
 
 NORMAL_ONLY = 2  # ACL_MEM_MALLOC_NORMAL_ONLY
 
@@ -38,13 +41,13 @@ class Buffer:
         self._finalizer = weakref.finalize(self, _free, libraries, self.address, os.getpid())
 
     @classmethod
-    def of(cls, libraries: Libraries, array: NDArray[Any]) -> Buffer:
+    def of(cls, libraries: Libraries, array: Array) -> Buffer:
         """Copy a contiguous array to the device."""
         buffer = cls(libraries, array.nbytes)
         buffer.write(array)
         return buffer
 
-    def write(self, array: NDArray[Any], at: int = 0) -> None:
+    def write(self, array: Array, at: int = 0) -> None:
         """Copy a contiguous array into the buffer, from byte ``at`` on."""
         if array.nbytes:
             self._libraries.call(
@@ -56,7 +59,7 @@ class Buffer:
                 MEMCPY_H2D,
             )
 
-    def read(self, dtype: np.dtype[Any]) -> NDArray[Any]:
+    def read(self, dtype: np.dtype[S]) -> NDArray[S]:
         """Copy the whole buffer back as a flat array."""
         array = new_array(self.nbytes, dtype)
         if array.nbytes:
@@ -81,7 +84,7 @@ _kept: deque[mmap.mmap] = deque(maxlen=4)
 that size saves the page faults, which take longer than the copy."""
 
 
-def new_array(nbytes: int, dtype: np.dtype[Any]) -> NDArray[Any]:
+def new_array(nbytes: int, dtype: np.dtype[S]) -> NDArray[S]:
     """Return a flat array that holds anything."""
     host_memory.need(nbytes, "a result")
     if nbytes < _KEPT_FROM:
@@ -113,7 +116,7 @@ def _keep(pages: mmap.mmap) -> None:
         _kept.append(pages)
 
 
-def address_of(array: NDArray[Any]) -> int:
+def address_of(array: Array) -> int:
     """Where an array's elements are; ``array.ctypes`` takes several times as long."""
     address: int = array.__array_interface__["data"][0]
     return address
@@ -130,7 +133,7 @@ def _destroy(libraries: Libraries, handle: int, owner: int) -> None:
 
 
 @lru_cache(maxsize=4096)
-def _int64s(values: tuple[int, ...]) -> Any:
+def _int64s(values: tuple[int, ...]) -> c.Array[c.c_int64]:
     """An array for calls that only read it."""
     return (c.c_int64 * max(len(values), 1))(*values)
 
@@ -176,7 +179,7 @@ def _dense(shape: tuple[int, ...], dtype: dtypes.DType) -> TensorDesc:
     return TensorDesc(shape, dtype)
 
 
-def storage_of(array: NDArray[Any]) -> tuple[NDArray[Any], TensorDesc]:
+def storage_of(array: Array) -> tuple[Array, TensorDesc]:
     """Return an array as a flat storage and a view of it, without a copy where the strides allow
     one.
 

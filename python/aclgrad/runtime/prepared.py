@@ -7,30 +7,29 @@ import os
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from aclgrad.runtime.library import MEMCPY_D2H, MEMCPY_H2D, Libraries
 from aclgrad.runtime.memory import Buffer, address_of
 from aclgrad.spec.call import AttrValue, TensorDesc
+from aclgrad.spec.dtypes import Array
 
-Key = tuple[Any, ...]
+Key = tuple[object, ...]
 _MOST_BYTES, _MOST_CALLS = 1 << 16, 64
 _PACKAGES = ("ASCEND_CUSTOM_OPP_PATH", "ASCEND_OPP_PATH")
 
 
 def key_of(
     api: str,
-    inputs: Mapping[str, NDArray[Any]],
+    inputs: Mapping[str, Array],
     attrs: Mapping[str, AttrValue],
     out: TensorDesc,
 ) -> Key | None:
     """What a first stage depends on, beside options; None for calls that are not worth keeping."""
     if not 0 < out.size <= _MOST_BYTES:
         return None
-    key: list[Any] = [api, out.shape, out.dtype.acl]
+    key: list[object] = [api, out.shape, out.dtype.acl]
     for array in inputs.values():
         flags, dtype = array.flags, array.dtype
         if array.nbytes > _MOST_BYTES or not (
@@ -61,10 +60,10 @@ class Prepared:
 
     def run(
         self,
-        arrays: Mapping[str, NDArray[Any]],
+        arrays: Mapping[str, Array],
         stream: int | None,
         synchronize: Callable[[], None],
-    ) -> NDArray[Any]:
+    ) -> Array:
         """Copy the inputs, run the second stage, wait, copy the output back."""
         acl, check = self.libraries.acl, self.libraries.check
         *places, result = self.buffers

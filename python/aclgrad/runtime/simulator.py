@@ -9,19 +9,36 @@ import ctypes as c
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
+from aclgrad.common.data import Json
 from aclgrad.errors import AclnnError, ToolkitError
 from aclgrad.findings import Finding, parse
-from aclgrad.runtime.host_functions import HostTensor, run_tiling
+from aclgrad.runtime.host_functions import HostTensor, TilingPlan, run_tiling
 from aclgrad.runtime.library import LaunchStats, Libraries
 from aclgrad.spec.arguments import KernelTensor
 from aclgrad.spec.call import AttrValue
 from aclgrad.spec.dtypes import DType
 from aclgrad.spec.op_spec import OpSpec
+
+
+class WrittenOutput(TypedDict):
+    """An output of a launch, with the bytes of its memory and of the unit that is kept."""
+
+    name: str
+    bytes: int
+    width: int
+
+
+class WrittenLaunch(TypedDict):
+    """A launch whose writers are kept."""
+
+    op: str
+    blockDim: int
+    outputs: list[WrittenOutput]
 
 
 class SimulatorCalls:
@@ -39,10 +56,10 @@ class SimulatorCalls:
 
     def option(self, name: str) -> str | None:
         """Return one of ``OPTIONS`` as it is in force; None on an NPU or for an unknown name."""
-        function = self.libraries.optional(self.libraries.acl, "aclsimGetOption")
+        function = self.libraries.optional_text(self.libraries.acl, "aclsimGetOption")
         if function is None:
             return None
-        function.argtypes, function.restype = [c.c_char_p], c.c_char_p
+        function.argtypes = [c.c_char_p]
         text = function(name.encode())
         return text.decode() if text else None
 
@@ -79,19 +96,19 @@ class SimulatorCalls:
 
     def findings(self) -> tuple[Finding, ...]:
         """Return what the checks have found since `clear_findings`; nothing on an NPU."""
-        function = self.libraries.optional(self.libraries.acl, "aclsimFindings")
+        function = self.libraries.optional_text(self.libraries.acl, "aclsimFindings")
         if function is None:
             return ()
-        function.argtypes, function.restype = [], c.c_char_p
-        return parse(function().decode("utf-8", "replace"))
+        function.argtypes = []
+        return parse((function() or b"[]").decode("utf-8", "replace"))
 
-    def held(self) -> list[dict[str, Any]]:
+    def held(self) -> list[dict[str, Json]]:
         """What chaos has held back since the option was set, the first sixteen instructions."""
-        function = self.libraries.optional(self.libraries.acl, "aclsimHeld")
+        function = self.libraries.optional_text(self.libraries.acl, "aclsimHeld")
         if function is None:
             return []
-        function.argtypes, function.restype = [], c.c_char_p
-        found: list[dict[str, Any]] = json.loads(function())
+        function.argtypes = []
+        found: list[dict[str, Json]] = json.loads(function() or b"[]")
         return found
 
     def keep_writers(self, on: bool) -> None:
@@ -101,15 +118,15 @@ class SimulatorCalls:
             function.argtypes, function.restype = [c.c_int32], None
             function(int(on))
 
-    def written_outputs(self) -> list[dict[str, Any]]:
+    def written_outputs(self) -> list[WrittenLaunch]:
         """Outputs of the launches since `keep_writers`, in checked mode: ``op``, ``blockDim``,
         ``outputs`` with ``name``, ``bytes`` and ``width``. Empty on an NPU.
         """
-        function = self.libraries.optional(self.libraries.acl, "aclsimWriters")
+        function = self.libraries.optional_text(self.libraries.acl, "aclsimWriters")
         if function is None:
             return []
-        function.argtypes, function.restype = [], c.c_char_p
-        return list(json.loads(function()))
+        function.argtypes = []
+        return list(json.loads(function() or b"[]"))
 
     def writers(
         self, launch: int, output: int, itemsize: int, count: int
@@ -132,35 +149,34 @@ class SimulatorCalls:
             function.argtypes, function.restype = [], None
             function()
 
-    def profiles(self) -> list[dict[str, Any]]:
+    def profiles(self) -> list[dict[str, Json]]:
         """Return the timing model's estimates of the launches since `clear_profiles`, as
         docs/timing_model.md describes them. Empty unless the option profile is on.
         """
-        function = self.libraries.optional(self.libraries.acl, "aclsimProfiles")
+        function = self.libraries.optional_text(self.libraries.acl, "aclsimProfiles")
         if function is None:
             return []
-        function.argtypes, function.restype = [], c.c_char_p
-        return list(json.loads(function()))
+        function.argtypes = []
+        return list(json.loads(function() or b"[]"))
 
-    def profile_lines(self, launch: int, cores: Sequence[int] = ()) -> list[dict[str, Any]]:
+    def profile_lines(self, launch: int, cores: Sequence[int] = ()) -> list[dict[str, Json]]:
         """Return what each line of a profiled launch's kernel costs, on some cores or on all."""
-        function = self.libraries.optional(self.libraries.acl, "aclsimProfileLines")
+        function = self.libraries.optional_text(self.libraries.acl, "aclsimProfileLines")
         if function is None:
             raise ToolkitError("profile: only the simulator has one. Next: use --device sim")
         function.argtypes = [c.c_size_t, c.POINTER(c.c_uint32), c.c_size_t]
-        function.restype = c.c_char_p
         text = function(launch, (c.c_uint32 * max(len(cores), 1))(*cores), len(cores))
         if text is None:
             message = self.libraries.recent_message()
             raise AclnnError(100000, "aclsimProfileLines", message)
         return list(json.loads(text))
 
-    def profile_changes(self, launch: int) -> list[dict[str, Any]]:
+    def profile_changes(self, launch: int) -> list[dict[str, Json]]:
         """Return what a profiled launch would take with one thing changed in its kernel."""
-        function = self.libraries.optional(self.libraries.acl, "aclsimProfileChanges")
+        function = self.libraries.optional_text(self.libraries.acl, "aclsimProfileChanges")
         if function is None:
             raise ToolkitError("profile: only the simulator has one. Next: use --device sim")
-        function.argtypes, function.restype = [c.c_size_t], c.c_char_p
+        function.argtypes = [c.c_size_t]
         text = function(launch)
         if text is None:
             message = self.libraries.recent_message()
@@ -181,11 +197,11 @@ class SimulatorCalls:
 
     def soc_names(self) -> list[str]:
         """Names of the SoCs that the simulator knows; empty on an NPU."""
-        function = self.libraries.optional(self.libraries.acl, "aclsimSocNames")
+        function = self.libraries.optional_text(self.libraries.acl, "aclsimSocNames")
         if function is None:
             return []
-        function.argtypes, function.restype = [], c.c_char_p
-        return [str(name) for name in json.loads(function())]
+        function.argtypes = []
+        return [str(name) for name in json.loads(function() or b"[]")]
 
     def tiling(
         self,
@@ -193,7 +209,7 @@ class SimulatorCalls:
         shapes: Mapping[str, Sequence[int]],
         dtype: DType,
         attrs: Mapping[str, AttrValue],
-    ) -> dict[str, Any]:
+    ) -> TilingPlan:
         """Run the operator's tiling function alone. Only the simulator can."""
         own = {arg.name: arg.dtypes for arg in spec.tensors}
 

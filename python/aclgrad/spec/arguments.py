@@ -8,7 +8,7 @@ import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar, SupportsFloat, SupportsIndex
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from aclgrad.spec.call import AttrValue
 from aclgrad.spec.dtypes import DType
 
 
-def _several(kind: type, count: int = 0) -> Callable[[Any], bool]:
+def _several(kind: type, count: int = 0) -> Callable[[object], bool]:
     """Whether a value is a tuple of one type, and of a length where one is said."""
     return lambda value: (
         isinstance(value, tuple)
@@ -26,7 +26,7 @@ def _several(kind: type, count: int = 0) -> Callable[[Any], bool]:
     )
 
 
-_HOLDS: dict[str, Callable[[Any], bool]] = {
+_HOLDS: dict[str, Callable[[object], bool]] = {
     "str": lambda value: isinstance(value, str),
     "int": lambda value: type(value) is int,
     "bool": lambda value: isinstance(value, bool),
@@ -55,15 +55,19 @@ WANTED = {"Int": "an integer", "Float": "a number", "Bool": "True or False", "St
 """What a message calls values of a kind."""
 
 
-def number(kind: str, value: Any) -> AttrValue:
+def number(kind: str, value: object) -> AttrValue:
     """An Int, Float or Bool from any Python or NumPy number, with nothing cut off. Raises TypeError
     or OverflowError for what is no number, ValueError for one that the kind does not have.
     """
     if kind == "Float":
-        if isinstance(value, (str, bytes)):
+        if isinstance(value, (str, bytes)) or not isinstance(value, (SupportsFloat, SupportsIndex)):
             raise TypeError
         return float(value)
-    whole = operator.index(bool(value) if isinstance(value, np.bool_) else value)
+    if isinstance(value, np.bool_):
+        value = bool(value)
+    if not isinstance(value, SupportsIndex):
+        raise TypeError
+    whole = operator.index(value)
     if not -(2**63) <= whole < 2**63 or (kind == "Bool" and whole not in (0, 1)):
         raise ValueError
     return bool(whole) if kind == "Bool" else whole

@@ -9,15 +9,13 @@ import math
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from aclgrad.common import host_memory
 from aclgrad.spec.api import Api
 from aclgrad.spec.call import AttrValue, Call, TensorDesc, row_major
-from aclgrad.spec.dtypes import BF16, DOUBLE, FLOAT, FLOAT16, DType
+from aclgrad.spec.dtypes import BF16, DOUBLE, FLOAT, FLOAT16, Array, DType
 
 BLOCK_BYTES = 32
 """Unit of a copy between GM and UB: tails around its multiples are where kernels break."""
@@ -72,7 +70,7 @@ class Case:
         """Fixed by the name, so that a failure repeats on its own."""
         return zlib.crc32(f"{self.op}:{self.name}".encode())
 
-    def storages(self, spec: Api, seed: int = 0) -> dict[str, NDArray[Any]]:
+    def storages(self, spec: Api, seed: int = 0) -> dict[str, Array]:
         """Contents of the storage of each input, flat, rounded to its dtype."""
         rng = np.random.default_rng((self.seed, seed))
         found = {
@@ -84,7 +82,7 @@ class Case:
         return found
 
 
-def scaled(values: NDArray[Any], exponent: int) -> NDArray[Any]:
+def scaled(values: Array, exponent: int) -> Array:
     """Values times a power of two, in their dtype."""
     kind = np.dtype(np.complex128 if values.dtype.kind == "c" else np.float64)
     host_memory.need(values.size * (kind.itemsize + values.itemsize), "values at a smaller scale")
@@ -122,7 +120,7 @@ def at_scales(
                 yield replace(case, name=f"{case.name}-2^{exponent}", exponent=exponent)
 
 
-def view(storage: NDArray[Any], desc: TensorDesc) -> NDArray[Any]:
+def view(storage: Array, desc: TensorDesc) -> Array:
     """Return the view of a flat storage that a description means."""
     return np.lib.stride_tricks.as_strided(
         storage[desc.offset :] if not desc.empty else storage[:0],
@@ -131,7 +129,7 @@ def view(storage: NDArray[Any], desc: TensorDesc) -> NDArray[Any]:
     )
 
 
-def fill(rng: np.random.Generator, values: str, desc: TensorDesc, index: int) -> NDArray[Any]:
+def fill(rng: np.random.Generator, values: str, desc: TensorDesc, index: int) -> Array:
     """Random contents for one storage. ``index`` is the tensor's place among the inputs."""
     size = math.prod(desc.storage_shape)
     chosen = values == "special_each" or (values == "special" and index == 0)

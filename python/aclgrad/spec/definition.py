@@ -10,14 +10,30 @@ import itertools
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, cast
+from typing import Literal, TypedDict
+
+from aclgrad.common.data import rebuilt
 
 _MOST_CHOICES = 64
 """Choices of dtypes from sets that are looked at."""
 
 Kind = Literal["required", "optional", "dynamic"]
-Default = bool | int | float | str | list[Any] | None
-"""What an attribute is without a value of the caller's; None where it must be given."""
+Value = bool | int | float | str | Sequence["Value"] | None
+"""What an attribute is. As a default, None is that of an attribute that must be given."""
+
+
+def elements(value: Value) -> Sequence[Value]:
+    """The elements of an attribute that is a list. Raises TypeError for another."""
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        raise TypeError(f"got {value!r}, want a list")
+    return value
+
+
+def scalar(value: Value) -> bool | int | float | str:
+    """An attribute, or an element of one, that is no list. Raises TypeError for another."""
+    if value is None or (isinstance(value, Sequence) and not isinstance(value, str)):
+        raise TypeError(f"got {value!r}, want one value")
+    return value
 
 
 @dataclass(frozen=True)
@@ -42,7 +58,7 @@ class AttrDef:
     name: str
     kind: str  # Int, Float, Bool, String, ListInt, ...
     required: bool = False
-    default: Default = None
+    default: Value = None
 
 
 @dataclass(frozen=True)
@@ -71,7 +87,7 @@ class Definition(Params):
     config: Mapping[str, str] = field(default_factory=dict)  # of AICore(), by its dotted keys
     other_socs: Mapping[str, Params] = field(default_factory=dict)
 
-    def defaults(self) -> dict[str, Default]:
+    def defaults(self) -> dict[str, Value]:
         """Every attribute's default by its name."""
         return {attr.name: attr.default for attr in self.attrs}
 
@@ -99,7 +115,7 @@ class Definition(Params):
                 found[row] = None
         return list(found)
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """For another process; `parse` reads it."""
         return dataclasses.asdict(self)
 
@@ -140,16 +156,86 @@ class Registered:
     tiling_data: tuple[TilingClass, ...] = ()
 
 
+class _Param(TypedDict):
+    name: str
+    kind: Kind
+    dtypes: list[str]
+    anyOf: bool
+    formats: list[str]
+    valueDepend: bool
+    scalar: bool
+    scalarList: bool
+    shapeFromResult: bool
+
+
+class _Params(TypedDict):
+    inputs: list[_Param]
+    outputs: list[_Param]
+
+
+class _Attr(TypedDict):
+    name: str
+    kind: str
+    required: bool
+    default: Value
+
+
+class _OpOnSoc(TypedDict, total=False):
+    inputs: list[_Param]
+    outputs: list[_Param]
+    attrs: list[_Attr]
+    why: str
+    socs: list[str]
+    config: dict[str, str]
+    otherSocs: dict[str, _Params]
+
+
+class _Op(_OpOnSoc):
+    type: str
+    defined: bool
+    tiling: bool
+    inferShape: bool
+    inferDataType: bool
+    inferenceReads: list[int]
+    tilingReads: list[int]
+
+
+class _FieldOfNumbers(TypedDict):
+    name: str
+    type: str
+    offset: int
+    count: int
+
+
+class _Field(_FieldOfNumbers, total=False):
+    nested: _Struct
+
+
+_Struct = TypedDict("_Struct", {"class": str, "bytes": int, "fields": list[_Field]})
+
+
+class _TilingClass(TypedDict):
+    op: str
+    data: _Struct
+
+
+class _Registered(TypedDict):
+    """What aclsimDescribeOps answers."""
+
+    ops: list[_Op]
+    tilingData: list[_TilingClass]
+
+
 def registered(text: str) -> Registered:
     """What aclsimDescribeOps answers."""
-    answer = cast(dict[str, Any], json.loads(text))
+    answer: _Registered = json.loads(text)
     return Registered(
         tuple(map(described, answer["ops"])),
         tuple(TilingClass(item["op"], _struct(item["data"])) for item in answer["tilingData"]),
     )
 
 
-def described(op: Mapping[str, Any]) -> Definition:
+def described(op: _Op) -> Definition:
     """One operator of that answer."""
     return Definition(
         tuple(map(_param, op.get("inputs", ()))),
@@ -176,7 +262,7 @@ def described(op: Mapping[str, Any]) -> Definition:
     )
 
 
-def _param(item: Mapping[str, Any]) -> Param:
+def _param(item: _Param) -> Param:
     return Param(
         item["name"],
         item["kind"],
@@ -190,7 +276,7 @@ def _param(item: Mapping[str, Any]) -> Param:
     )
 
 
-def _struct(data: Mapping[str, Any]) -> TilingStruct:
+def _struct(data: _Struct) -> TilingStruct:
     fields = tuple(
         TilingField(
             item["name"],
@@ -204,26 +290,41 @@ def _struct(data: Mapping[str, Any]) -> TilingStruct:
     return TilingStruct(data["class"], data["bytes"], fields)
 
 
-def parse(data: Mapping[str, Any]) -> Definition:
+class _WrittenParams(TypedDict):
+    inputs: list[dict[str, list[str]]]
+    outputs: list[dict[str, list[str]]]
+
+
+class Written(_WrittenParams):
+    """The fields of `Definition.as_json` for which JSON has another type."""
+
+    attrs: list[dict[str, object]]
+    socs: list[str]
+    inference_reads: list[int]
+    tiling_reads: list[int]
+    other_socs: dict[str, _WrittenParams]
+
+
+def parse(data: Written) -> Definition:
     """What `Definition.as_json` has written."""
 
-    def params(items: Sequence[Mapping[str, Any]]) -> tuple[Param, ...]:
+    def params(items: Sequence[Mapping[str, list[str]]]) -> tuple[Param, ...]:
         return tuple(
-            Param(**{**item, "dtypes": tuple(item["dtypes"]), "formats": tuple(item["formats"])})
+            rebuilt(Param, item, dtypes=tuple(item["dtypes"]), formats=tuple(item["formats"]))
             for item in items
         )
 
-    tuples = ("socs", "inference_reads", "tiling_reads")
-    return Definition(
-        **{
-            **data,
-            **{name: tuple(data[name]) for name in tuples},
-            "inputs": params(data["inputs"]),
-            "outputs": params(data["outputs"]),
-            "attrs": tuple(AttrDef(**item) for item in data["attrs"]),
-            "other_socs": {
-                soc: Params(params(own["inputs"]), params(own["outputs"]))
-                for soc, own in data["other_socs"].items()
-            },
-        }
+    return rebuilt(
+        Definition,
+        data,
+        inputs=params(data["inputs"]),
+        outputs=params(data["outputs"]),
+        attrs=tuple(rebuilt(AttrDef, item) for item in data["attrs"]),
+        socs=tuple(data["socs"]),
+        inference_reads=tuple(data["inference_reads"]),
+        tiling_reads=tuple(data["tiling_reads"]),
+        other_socs={
+            soc: Params(params(own["inputs"]), params(own["outputs"]))
+            for soc, own in data["other_socs"].items()
+        },
     )

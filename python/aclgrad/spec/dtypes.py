@@ -4,11 +4,14 @@
 import re
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from aclgrad.common import lazy
+
+Array = NDArray[np.generic]
+"""An array of any dtype. What is computed with one first takes a dtype that is known."""
 
 
 @dataclass(frozen=True)
@@ -27,11 +30,11 @@ class DType:
         return f"DT_{self.label}"
 
     @cached_property
-    def numpy(self) -> np.dtype[Any]:
+    def numpy(self) -> np.dtype[np.generic]:
         """NumPy dtype."""
         if self.name == "bfloat16":
             # Imported on use: code generation must run on a Python that has only Jinja2 and NumPy.
-            dtype: np.dtype[Any] = np.dtype(lazy.module("ml_dtypes").bfloat16)
+            dtype: np.dtype[np.generic] = np.dtype(lazy.module("ml_dtypes").bfloat16)
             return dtype
         return np.dtype(self.name)
 
@@ -126,7 +129,7 @@ def parse(word: str) -> DType:
 _BY_NUMPY: dict[object, DType] = {}
 
 
-def is_known(dtype: np.dtype[Any]) -> bool:
+def is_known(dtype: np.dtype[np.generic]) -> bool:
     """Whether `of_array` has been asked for a NumPy dtype before and knew it."""
     return dtype in _BY_NUMPY
 

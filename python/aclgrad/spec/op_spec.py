@@ -10,7 +10,6 @@ import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,8 +27,8 @@ from aclgrad.spec.checks import (
     ReturnIfEmpty,
     SameShape,
 )
-from aclgrad.spec.definition import AttrDef, Default, Definition, Param
-from aclgrad.spec.dtypes import FLOAT, DType
+from aclgrad.spec.definition import AttrDef, Definition, Param, Value
+from aclgrad.spec.dtypes import FLOAT, Array, DType
 from aclgrad.spec.soc import FAMILIES, Family, family
 from aclgrad.spec.steps import (
     Launch,
@@ -75,7 +74,7 @@ class OpSpec:
         naming.op_type(self.op)
         self._fits("golden", self.golden, {arg.name for arg in self.args if not arg.out})
 
-    def _fits(self, name: str, function: Callable[..., Any], wanted: set[str]) -> None:
+    def _fits(self, name: str, function: Callable[..., object], wanted: set[str]) -> None:
         """Refuse a function that cannot be called with the arguments by their names."""
         parameters = inspect.signature(function).parameters.values()
         named = {p.name for p in parameters if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)}
@@ -207,7 +206,7 @@ class OpSpec:
             for name, value in attrs.items()
         }
 
-    def kernel_values(self, attrs: Mapping[str, AttrValue]) -> dict[str, Default]:
+    def kernel_values(self, attrs: Mapping[str, AttrValue]) -> dict[str, Value]:
         """What the attributes of the OpDef are, by those of the C function."""
         return {attr.name: _kernel_value(attr, attrs[attr.arg]) for attr in self.attrs}
 
@@ -281,9 +280,7 @@ class OpSpec:
         groups = [dtypes for dtypes, _ in self.dtype_groups()]
         return tuple(d for d in groups[0] if all(d in group for group in groups))
 
-    def evaluate(
-        self, inputs: Mapping[str, NDArray[Any]], attrs: Mapping[str, AttrValue]
-    ) -> Float64:
+    def evaluate(self, inputs: Mapping[str, Array], attrs: Mapping[str, AttrValue]) -> Float64:
         """Golden result in float64 of inputs that are already rounded to their dtype."""
         wanted = 8 * sum(array.size for array in inputs.values())
         host_memory.need(wanted, f"the golden of {self.op} in float64")
@@ -295,7 +292,7 @@ class OpSpec:
             return self.golden(**wide, **attrs)
 
     def magnitudes(
-        self, inputs: Mapping[str, NDArray[Any]], attrs: Mapping[str, AttrValue]
+        self, inputs: Mapping[str, Array], attrs: Mapping[str, AttrValue]
     ) -> Float64 | None:
         """Largest magnitude per element that the arithmetic rounds; None when not stated."""
         if self.terms is None:
@@ -309,7 +306,7 @@ class OpSpec:
         return {attr.name: attr.default for attr in self.attr_args}
 
 
-def _kernel_value(attr: KernelAttr, value: AttrValue) -> Default:
+def _kernel_value(attr: KernelAttr, value: AttrValue) -> Value:
     if attr.choices:
         return dict(enumerate(attr.choices)).get(int(value), attr.default)
     return [value] if attr.type.startswith("List") else value
@@ -324,6 +321,7 @@ def _named(part: object) -> set[str]:
     return names
 
 
-def replace(spec: OpSpec, **changes: Any) -> OpSpec:
+def replace(spec: OpSpec, **changes: object) -> OpSpec:
     """Return a spec with fields changed: for tests and experiments."""
-    return dataclasses.replace(spec, **changes)
+    changed: Callable[..., OpSpec] = dataclasses.replace
+    return changed(spec, **changes)

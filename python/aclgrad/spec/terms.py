@@ -3,13 +3,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 
-def sum_scale(summands: NDArray[Any], axis: int | tuple[int, ...]) -> NDArray[np.float64]:
+def sum_scale(summands: NDArray[np.number], axis: int | tuple[int, ...]) -> NDArray[np.float64]:
     """Magnitude of the partial sums of ``summands.sum(axis, keepdims=True)``.
 
     The larger of the sum and the root of the sum of squares, which is how far a sum of numbers of

@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeGuard
 
 from aclgrad.golden.limits import Tolerance
 from aclgrad.spec import dtypes as known_dtypes
+from aclgrad.spec.definition import Value
 from aclgrad.testing import tolerance as tolerances
 
 Shape = tuple[int, ...]
@@ -29,10 +30,10 @@ VALUES = (
 class OwnCase:
     """One case as `case` describes it, and where it was written."""
 
-    shapes: Shape | Mapping[str, Any]
+    shapes: tuple[object, ...] | Mapping[str, object]  # as `shapes_of` takes them
     dtypes: tuple[str, ...]
-    attrs: Mapping[str, Any]
-    values: Any
+    attrs: Mapping[str, Value]
+    values: object
     layout: str
     name: str
     place: str  # file:line
@@ -41,11 +42,11 @@ class OwnCase:
 
 
 def case(  # noqa: C901
-    shapes: int | Sequence[int] | Mapping[str, Any],
+    shapes: int | Sequence[int] | Mapping[str, object],
     *,
     dtypes: str | Sequence[str] = (),
-    attrs: Mapping[str, Any] | None = None,
-    values: Any = "uniform",
+    attrs: Mapping[str, Value] | None = None,
+    values: object = "uniform",
     layout: str = "contiguous",
     name: str = "",
     tolerance: float | Mapping[str, float] | None = None,
@@ -74,12 +75,12 @@ def case(  # noqa: C901
         raise ValueError(f"{place}: case: {what}: got {got!r}, want {want}")
 
     if isinstance(shapes, Mapping):
-        whole: Shape | Mapping[str, Any] = dict(shapes)
+        whole: tuple[object, ...] | Mapping[str, object] = dict(shapes)
     else:
-        whole = _dims(shapes)
+        whole = _parts(shapes)
     for item in whole.values() if isinstance(whole, Mapping) else [whole]:
         for dims in item if _is_list(item) else [item]:
-            plain = dims is None or all(isinstance(dim, int) and dim >= 0 for dim in _dims(dims))
+            plain = dims is None or all(isinstance(dim, int) and dim >= 0 for dim in _parts(dims))
             if not plain:
                 refuse("shapes", dims, "dims such as (8, 64)")
     words = (dtypes,) if isinstance(dtypes, str) else tuple(dtypes)
@@ -108,21 +109,21 @@ def case(  # noqa: C901
     return OwnCase(whole, words, dict(attrs or {}), values, layout, name, place, bound, names)
 
 
-def _dims(item: Any) -> Any:
-    if isinstance(item, int):
-        return (item,)
-    try:
-        return tuple(item)
-    except TypeError:
-        return (item,)
+def _parts(item: object) -> tuple[object, ...]:
+    return tuple(item) if isinstance(item, Iterable) else (item,)
 
 
-def _is_list(item: Any) -> bool:
+def _dims(item: object) -> Shape:
+    """Dims that `case` has seen to be whole numbers."""
+    return tuple(dim for dim in _parts(item) if isinstance(dim, int))
+
+
+def _is_list(item: object) -> TypeGuard[Sequence[object]]:
     """Whether it is dims of several tensors."""
     return isinstance(item, (list, tuple)) and any(isinstance(x, (list, tuple)) for x in item)
 
 
-def shapes_of(item: Any) -> tuple[Shape, ...]:
+def shapes_of(item: object) -> tuple[Shape, ...]:
     """The dims of each tensor of one input; none for an absent one."""
     if item is None:
         return ()

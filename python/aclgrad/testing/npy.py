@@ -9,15 +9,14 @@ import ast
 import math
 import os
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import numpy as np
-from numpy.typing import NDArray
 
 from aclgrad.common import host_memory
 from aclgrad.common.files import FileError, reading
 from aclgrad.errors import AclgradError
-from aclgrad.spec.dtypes import DType
+from aclgrad.spec.dtypes import Array, DType
 
 _MAGIC = b"\x93NUMPY"
 _LENGTH_BYTES: dict[tuple[int, ...], int] = {(1, 0): 2, (2, 0): 4, (3, 0): 4}
@@ -26,7 +25,7 @@ _LONGEST_HEADER = 4096
 _MOST_DIMS = 32
 
 
-def load(path: Path, dtype: DType | None = None) -> NDArray[Any]:
+def load(path: Path, dtype: DType | None = None) -> Array:
     """Read an array. ``dtype`` is what a file may hold that NumPy writes as opaque bytes."""
     advice = f"save a tensor with numpy.save({str(path)!r}, array)"
     with reading(path, str(path), advice) as file:
@@ -52,7 +51,7 @@ def _refusal(path: Path, got: str, want: str) -> FileError:
     )
 
 
-def _read(file: BinaryIO, path: Path) -> NDArray[Any]:
+def _read(file: BinaryIO, path: Path) -> Array:
     start = file.read(len(_MAGIC) + 2)
     if start[:4] == b"PK\x03\x04":
         raise _refusal(path, "got an .npz archive", "one array per .npy file")
@@ -112,7 +111,7 @@ def _header(file: BinaryIO, path: Path, length_bytes: int) -> tuple[object, bool
     return header["descr"], fortran, shape
 
 
-def _dtype(descr: object, path: Path) -> np.dtype[Any]:
+def _dtype(descr: object, path: Path) -> np.dtype[np.generic]:
     want = "one of plain numbers"
     if not isinstance(descr, str):
         raise _refusal(path, f"got dtype {str(descr)[:60]}", want)

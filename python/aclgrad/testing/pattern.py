@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from aclgrad.spec.dtypes import Array
 
 _NEARLY = 0.9  # some elements of a wrong tile are right by chance
 
@@ -138,7 +139,7 @@ def _range(two: Wrong) -> tuple[str, str] | None:
     return "a range", f"elements {hit[0]} to {hit[-1]}"
 
 
-def _listed(cores: NDArray[Any]) -> str:
+def _listed(cores: Array) -> str:
     if cores[-1] - cores[0] + 1 == cores.size:
         return f"cores {cores[0]} to {cores[-1]}"
     names = ", ".join(map(str, cores[:6]))

@@ -8,13 +8,16 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TypedDict, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from aclgrad.common.data import rebuilt
 from aclgrad.golden.precision import Errors
 from aclgrad.runtime.device import Device
+from aclgrad.spec.definition import Value
+from aclgrad.spec.dtypes import Array
 from aclgrad.testing.pattern import Wrong, pattern
 from aclgrad.testing.writers import Writers, writers_of
 
@@ -29,6 +32,7 @@ _MOST_LINES = 400
 _SPECIAL, _UNWRITTEN = 1e300, 2e300
 
 Line = tuple[int, int, int, int]
+S = TypeVar("S", bound=np.generic)
 
 
 @dataclass(frozen=True)
@@ -70,22 +74,43 @@ class Picture:
         return len(self.marks), len(self.marks[0])
 
 
-def from_json(data: dict[str, Any]) -> Picture:
+class Written(TypedDict):
+    """The fields of a picture for which JSON has another type."""
+
+    shape: list[int]
+    marks: list[str]
+    cores: list[list[int]]
+    cells: dict[str, _WrittenCell]
+    core_lines: list[list[int]]
+    tile_lines: list[list[int]]
+
+
+class _WrittenCell(TypedDict):
+    index: list[int]
+
+
+def from_json(data: Written) -> Picture:
     """Read what `dataclasses.asdict` and JSON made of a picture."""
-    cells = {
-        name: Cell(**{**cell, "index": tuple(cell["index"])})
-        for name, cell in data["cells"].items()
-    }
-    lines = {name: tuple(map(tuple, data[name])) for name in ("core_lines", "tile_lines", "cores")}
-    rest = {"cells": cells, "shape": tuple(data["shape"]), "marks": tuple(data["marks"])}
-    return Picture(**{**data, **lines, **rest})
+    return rebuilt(
+        Picture,
+        data,
+        shape=tuple(data["shape"]),
+        marks=tuple(data["marks"]),
+        cores=tuple(map(tuple, data["cores"])),
+        cells={
+            name: rebuilt(Cell, cell, index=tuple(cell["index"]))
+            for name, cell in data["cells"].items()
+        },
+        core_lines=tuple(map(tuple, data["core_lines"])),
+        tile_lines=tuple(map(tuple, data["tile_lines"])),
+    )
 
 
 def of_result(
     device: Device | None,
     errors: Errors,
-    actual: NDArray[Any],
-    attrs: Mapping[str, Any],
+    actual: Array,
+    attrs: Mapping[str, Value],
     name: str = "",
 ) -> Picture | None:
     """Draw what is wrong in an output: along the dim that an attribute names, and with who wrote
@@ -97,7 +122,7 @@ def of_result(
 
 
 def draw(
-    errors: Errors, actual: NDArray[Any], axis: int | None, writers: Writers | None
+    errors: Errors, actual: Array, axis: int | None, writers: Writers | None
 ) -> Picture | None:
     """Draw what is wrong; None if nothing is. ``axis`` is the one that the operator
     reduces, the last when left out.
@@ -177,7 +202,7 @@ def _fold(total: int, columns: int, pieces: NDArray[np.int64] | None) -> tuple[i
     return 1 << math.ceil(math.log2(math.sqrt(total))), True
 
 
-def _unwritten(actual: NDArray[Any], writers: Writers | None) -> NDArray[np.bool_]:
+def _unwritten(actual: Array, writers: Writers | None) -> NDArray[np.bool_]:
     """Elements that still hold what was there before the launch."""
     flat = np.ascontiguousarray(actual).reshape(-1)
     raw = flat.view(np.uint8).reshape(flat.size, -1)
@@ -188,7 +213,7 @@ def _unwritten(actual: NDArray[Any], writers: Writers | None) -> NDArray[np.bool
     return untouched
 
 
-def _grid(flat: NDArray[Any], rows: int, columns: int, rest: Any) -> NDArray[Any]:
+def _grid(flat: NDArray[S], rows: int, columns: int, rest: float) -> NDArray[S]:
     if flat.size == rows * columns:
         return flat.reshape(rows, columns)
     whole = np.full(rows * columns, rest, flat.dtype)
@@ -197,8 +222,8 @@ def _grid(flat: NDArray[Any], rows: int, columns: int, rest: Any) -> NDArray[Any
 
 
 def _binned(
-    flat: NDArray[Any], rows: int, columns: int, row_bin: int, column_bin: int, rest: Any
-) -> NDArray[Any]:
+    flat: NDArray[S], rows: int, columns: int, row_bin: int, column_bin: int, rest: float
+) -> NDArray[S]:
     """Bins by bins, with the elements of each on the last axis."""
     down, across = -(-rows // row_bin), -(-columns // column_bin)
     whole = np.full((down * row_bin, across * column_bin), rest, flat.dtype)
@@ -255,7 +280,7 @@ def _borders(
     return _lines(cores), _lines(pieces)
 
 
-def _lines(of: NDArray[Any]) -> tuple[Line, ...]:
+def _lines(of: Array) -> tuple[Line, ...]:
     """Where neighbours differ, unless that is everywhere."""
     rows, columns = of.shape
     lines: list[Line] = []

@@ -10,7 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,7 @@ from aclgrad.runtime.library import LaunchStats
 from aclgrad.runtime.memory import Tensor
 from aclgrad.spec.call import TensorDesc
 from aclgrad.spec.cases import Case, view
-from aclgrad.spec.dtypes import DType
+from aclgrad.spec.dtypes import Array, DType
 from aclgrad.spec.op_spec import OpSpec
 from aclgrad.spec.steps import Launch
 from aclgrad.testing.picture import Picture, of_result
@@ -85,7 +85,7 @@ class Checked:
     ``error``; ``stats`` are of its first run, None when nobody counted.
     """
 
-    result: NDArray[Any] | None
+    result: Array | None
     error: str
     findings: tuple[Finding, ...]
     stats: LaunchStats | None = None
@@ -132,8 +132,8 @@ class UnsetTiling:
     def judge(
         self,
         found: Sequence[Finding],
-        result: NDArray[Any] | None,
-        compute: Callable[[], NDArray[Any]],
+        result: Array | None,
+        compute: Callable[[], Array],
     ) -> tuple[Finding, ...]:
         """The findings of a watched run without these hints, and with an error for each on which
         the kernel depends.
@@ -164,9 +164,7 @@ class UnsetTiling:
             for item in named
         )
 
-    def attempt(
-        self, compute: Callable[[], NDArray[Any]], refusals: Refusals = (AclnnError,)
-    ) -> Checked:
+    def attempt(self, compute: Callable[[], Array], refusals: Refusals = (AclnnError,)) -> Checked:
         """Run ``compute``, and again where that may show something."""
         with self.watch():
             checked = _attempt(self._device, compute, refusals)
@@ -197,7 +195,7 @@ def _told_apart(other: Checked, first: Checked) -> str:
 def check_findings(
     device: Device,
     op: str,
-    compute: Callable[[], NDArray[Any]],
+    compute: Callable[[], Array],
     chaos: Sequence[int] = (),
     unset: UnsetTiling | None = None,
     refusals: Refusals = (AclnnError,),
@@ -243,7 +241,7 @@ def check_findings(
 
 
 def _attempt(
-    device: Device, compute: Callable[[], NDArray[Any]], refusals: Refusals = (AclnnError,)
+    device: Device, compute: Callable[[], Array], refusals: Refusals = (AclnnError,)
 ) -> Checked:
     device.clear_findings()
     result, error = None, ""
@@ -258,11 +256,11 @@ _ROUNDINGS = 256
 """Roundings of the largest number of a result that the order of a sum may change."""
 
 
-def _differ_by_rounding(got: NDArray[Any], want: NDArray[Any]) -> bool:
+def _differ_by_rounding(got: Array, want: Array) -> bool:
     """Whether two results differ no more than two orders of a floating-point sum do."""
     if want.dtype.kind != "f" and want.dtype.name != "bfloat16":
         return False
-    rounding = 2.0**-7 if want.dtype.name == "bfloat16" else float(np.finfo(want.dtype).eps)
+    rounding = 2.0**-7 if want.dtype.name == "bfloat16" else float(np.finfo(want.dtype.name).eps)
     one, other = got.astype(np.float64), want.astype(np.float64)
     known = np.isfinite(other)
     if not np.array_equal(one[~known], other[~known], equal_nan=True):
@@ -289,7 +287,7 @@ def _chaos_difference(op: str, soc: str, seed: int, text: str, *, rounded: bool)
     )
 
 
-def difference(got: NDArray[Any], want: NDArray[Any], run: str = "the run in program order") -> str:
+def difference(got: Array, want: Array, run: str = "the run in program order") -> str:
     """Say where two arrays of one dtype and shape differ, of which ``want`` is that of ``run``;
     empty when they do not. One NaN is as good as another, zeros have signs.
     """
@@ -321,7 +319,7 @@ def floor_parts(spec: OpSpec, case: Case) -> tuple[int, int]:
 
 def execute(
     device: Device, spec: OpSpec, case: Case, seed: int = 0
-) -> tuple[NDArray[Any], NDArray[np.uint8]]:
+) -> tuple[Array, NDArray[np.uint8]]:
     """Compute one case; return the flat storage of the output and the bytes that were in it
     before.
     """
@@ -340,7 +338,7 @@ def execute(
     return out.read(desc.dtype.numpy), before
 
 
-def inputs_of(spec: OpSpec, case: Case, seed: int = 0) -> dict[str, NDArray[Any]]:
+def inputs_of(spec: OpSpec, case: Case, seed: int = 0) -> dict[str, Array]:
     """Views of a case's inputs."""
     storages = case.storages(spec, seed)
     return {
@@ -355,7 +353,7 @@ def golden(spec: OpSpec, case: Case, seed: int = 0) -> NDArray[np.float64]:
 
 def _expected(
     spec: OpSpec, case: Case, seed: int
-) -> tuple[NDArray[np.float64], DType, NDArray[Any] | None]:
+) -> tuple[NDArray[np.float64], DType, Array | None]:
     """The golden of a case, the dtype that it is computed in, and the largest terms."""
     return (
         golden(spec, case, seed),
@@ -365,7 +363,7 @@ def _expected(
 
 
 def measure_case(
-    spec: OpSpec, case: Case, actual: NDArray[Any], seed: int = 0, tolerance: Tolerance = None
+    spec: OpSpec, case: Case, actual: Array, seed: int = 0, tolerance: Tolerance = None
 ) -> Errors:
     """The errors of a result of a case, by which `judge_case` decides."""
     wanted, computed, terms = _expected(spec, case, seed)
@@ -373,7 +371,7 @@ def measure_case(
 
 
 def judge_case(
-    spec: OpSpec, case: Case, actual: NDArray[Any], seed: int = 0, tolerance: Tolerance = None
+    spec: OpSpec, case: Case, actual: Array, seed: int = 0, tolerance: Tolerance = None
 ) -> Report:
     """The verdict on a result of a case."""
     wanted, computed, terms = _expected(spec, case, seed)
@@ -401,7 +399,7 @@ class CaseCall(Protocol):
     def op(self) -> str:
         """What findings call the operator."""
 
-    def compute(self) -> NDArray[Any]:
+    def compute(self) -> Array:
         """Compute it. All results as one array, by which two runs are compared."""
 
     def explained(self, found: tuple[Finding, ...]) -> tuple[Finding, ...]:
@@ -477,14 +475,14 @@ class SpecCall:
     case: Case
     seed: int
     tolerance: Tolerance
-    result: tuple[NDArray[Any], NDArray[np.uint8]] | None = None  # and what was there before
+    result: tuple[Array, NDArray[np.uint8]] | None = None  # and what was there before
 
     @property
     def op(self) -> str:
         """See `CaseCall`."""
         return self.spec.op
 
-    def compute(self) -> NDArray[Any]:
+    def compute(self) -> Array:
         """See `CaseCall`."""
         storage, before = execute(self.device, self.spec, self.case, self.seed)
         self.result = self.result or (storage, before)

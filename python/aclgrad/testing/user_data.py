@@ -8,23 +8,19 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from aclgrad.common.files import writing
 from aclgrad.functions import PLACEHOLDER, attr_value
 from aclgrad.spec.arguments import number_of_text
 from aclgrad.spec.call import AttrValue
-from aclgrad.spec.dtypes import DType
+from aclgrad.spec.dtypes import Array, DType
 from aclgrad.spec.op_spec import OpSpec
 from aclgrad.testing import npy
 
 
-def load_inputs(
-    spec: OpSpec, files: Sequence[Path], dtype: DType | None
-) -> dict[str, NDArray[Any]]:
+def load_inputs(spec: OpSpec, files: Sequence[Path], dtype: DType | None) -> dict[str, Array]:
     """Read one file per input tensor that is read."""
     wanted = [arg for arg in spec.input_args if not arg.unused]
     names = [arg.python for arg in wanted]
@@ -37,14 +33,14 @@ def load_inputs(
     return {arg.name: loaded.get(arg.name, PLACEHOLDER) for arg in spec.input_args}
 
 
-def _load(path: Path, dtype: DType | None) -> NDArray[Any]:
+def _load(path: Path, dtype: DType | None) -> Array:
     array = npy.load(path, dtype)
     if dtype is not None and array.dtype != dtype.numpy:
         raise ValueError(f"{path}: got dtype {array.dtype.name}, want {dtype.name} as --dtype says")
     return array
 
 
-def save(path: Path, array: NDArray[Any]) -> None:
+def save(path: Path, array: Array) -> None:
     """Write a .npy file in one step: an interrupted run leaves no half file."""
     with writing(path) as file:
         np.save(file, array)

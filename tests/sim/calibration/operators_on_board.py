@@ -45,7 +45,8 @@ def main() -> None:
     for name, call in calls().items():
         device.clear_profiles()
         bits = hashlib.sha256(np.ascontiguousarray(call()).tobytes()).hexdigest()
-        told[name] = (sum(one["microseconds"] for one in device.profiles()), bits)
+        launches: list[dict[str, Any]] = device.profiles()
+        told[name] = (sum(one["microseconds"] for one in launches), bits)
     print(json.dumps(told))
 
 

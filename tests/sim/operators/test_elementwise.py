@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import random
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -151,7 +152,8 @@ def test_tiling_is_even_and_fits(spec: OpSpec, dtype: DType, device: Device) -> 
     for total in (1, 255, 4097, 50_000, 1 << 20, (1 << 20) + 1, 15_485_863, 1 << 31):
         shapes = {arg.name: (total,) for arg in spec.tensors}
         plan = device.tiling(spec, shapes, dtype, spec.defaults())
-        data, cores = plan["tiling"], plan["blockDim"]
+        data: dict[str, Any] = plan["tiling"]
+        cores = plan["blockDim"]
         line = data["lineLanes"]
         assert line * size == 512 and data["tileLanes"] % line == 0
         assert data["coreLanes"] % line == 0 and 0 <= data["extraCores"] < cores
@@ -247,7 +249,6 @@ def test_results_past_l2_are_the_same(device: Device) -> None:
     want = device.run(SIGMOID, arrays, SIGMOID.defaults(), out).tobytes()
     device.set_option("soc", "Ascend950PR_950z")  # 16 MiB of L2
     shapes = {arg.name: shape for arg in SIGMOID.tensors}
-    assert (
-        device.tiling(SIGMOID, shapes, FLOAT, SIGMOID.defaults())["tiling"]["resultsBypassL2"] > 0
-    )
+    data: dict[str, Any] = device.tiling(SIGMOID, shapes, FLOAT, SIGMOID.defaults())["tiling"]
+    assert data["resultsBypassL2"] > 0
     assert device.run(SIGMOID, arrays, SIGMOID.defaults(), out).tobytes() == want

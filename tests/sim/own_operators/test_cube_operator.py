@@ -43,7 +43,7 @@ def test_called_through_aclnn(dtype: Any, m: int, n: int, k: int) -> None:
     y = operator_call.run(LINEAR, [[x], [weight]]).outputs["y"]
     assert y.dtype == np.float32
     want = x.astype(np.float64) @ weight.astype(np.float64).T
-    np.testing.assert_allclose(y, want, rtol=0, atol=1e-6 * k)
+    np.testing.assert_allclose(y.astype(np.float64), want, rtol=0, atol=1e-6 * k)
 
 
 def test_its_cases_are_green(tmp_path: Path) -> None:

@@ -244,7 +244,8 @@ def test_kernels_of_neighbours_are_built(
     x, offset = (array.astype(np.float32).reshape(-1)[:160] for array in arrays)
     path = str(library / "math" / "affine")
     result = operator_call.run(path, [[x], [offset]], ["scale=3"])
-    np.testing.assert_allclose(result.outputs["y"], x * 3 + 2 * offset, rtol=1e-6)
+    y = result.outputs["y"].astype(np.float32)
+    np.testing.assert_allclose(y, x * 3 + 2 * offset, rtol=1e-6)
     kernel = neighbour / "op_kernel" / "doubled.cpp"
     kernel.write_text(kernel.read_text().replace("Add(value", "Addd(value"))
     with pytest.raises(

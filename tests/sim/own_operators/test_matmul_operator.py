@@ -52,7 +52,7 @@ def test_called_through_aclnn(dtype: Any, transposed: bool, m: int, n: int, k: i
     attrs = [f"transpose_b={str(transposed).lower()}"]
     call = operator_call.run(PROJECT, [[a], [lying], [bias]], attrs)
     want = a.astype(np.float64) @ b.astype(np.float64) + bias
-    np.testing.assert_allclose(call.outputs["c"], want, rtol=0, atol=2e-6 * k)
+    np.testing.assert_allclose(call.outputs["c"].astype(np.float64), want, rtol=0, atol=2e-6 * k)
 
 
 def test_products_of_a_kernel_that_names_no_cores(project: Path) -> None:
@@ -74,7 +74,7 @@ def test_products_of_a_kernel_that_names_no_cores(project: Path) -> None:
     bias = rng.uniform(-1, 1, 100).astype(np.float32)
     call = operator_call.run(project, [[a], [b], [bias]], ["transpose_b=false"])
     want = a.astype(np.float64) @ b.astype(np.float64) + bias
-    np.testing.assert_allclose(call.outputs["c"], want, rtol=0, atol=2e-6 * 70)
+    np.testing.assert_allclose(call.outputs["c"].astype(np.float64), want, rtol=0, atol=2e-6 * 70)
 
 
 def test_its_cases_are_green(tmp_path: Path) -> None:

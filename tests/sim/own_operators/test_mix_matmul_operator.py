@@ -37,7 +37,7 @@ def test_called_through_aclnn(dtype: Any, m: int, n: int, k: int) -> None:
     call = operator_call.run(PROJECT, [[a], [b], [bias]], ["negative_slope=0.25"])
     want = a.astype(np.float64) @ b.astype(np.float64) + bias
     want = np.where(want > 0, want, 0.25 * want)
-    np.testing.assert_allclose(call.outputs["c"], want, rtol=0, atol=2e-6 * k)
+    np.testing.assert_allclose(call.outputs["c"].astype(np.float64), want, rtol=0, atol=2e-6 * k)
 
 
 def test_its_cases_are_green(tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ from aclgrad.reading.layout import locate
 from aclgrad.reading.sources import SourcesError
 from aclgrad.running import operator_call
 from aclgrad.runtime import Toolkit
-from aclgrad.spec.definition import Definition, Param
+from aclgrad.spec.definition import Definition, Param, Value
 from aclgrad.spec.naming import snake_case
 from aclgrad.spec.soc import family_of
 from aclgrad.unit_tests import gtest
@@ -135,7 +135,7 @@ def test_lists_of_lists_reach_inference(library: Path) -> None:
     device = operator_call.open_sim()
 
     def infer(groups: list[list[int]]) -> tuple[int, ...]:
-        attrs = {"scales": [], "keep": [True], "groups": groups}
+        attrs: dict[str, Value] = {"scales": [], "keep": [True], "groups": groups}
         inputs = [[np.ones((2, 8), np.float32)]]
         return operator_call.infer(device, builder.host_library, op, inputs, attrs, [1])[0][0][0]
 
