@@ -22,16 +22,10 @@ WAY = (
 def uses_of_any(path: Path) -> Iterator[str]:
     """Lines that import `typing.Any`, or name it as an attribute of the module."""
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-        imported = isinstance(node, ast.ImportFrom) and node.module in (
-            "typing",
-            "typing_extensions",
-        )
-        if (
-            imported
-            and any(item.name in ("Any", "*") for item in node.names)
-            or isinstance(node, ast.Attribute)
-            and node.attr == "Any"
-        ):
+        if isinstance(node, ast.ImportFrom) and str(node.module).startswith("typing"):
+            if any(item.name in ("Any", "*") for item in node.names):
+                yield f"{path}:{node.lineno}"
+        elif isinstance(node, ast.Attribute) and node.attr == "Any":
             yield f"{path}:{node.lineno}"
 
 
