@@ -123,7 +123,7 @@ class OwnBuild:
         except (OSError, ValueError, TypeError, KeyError):
             self._old = {}
         self._changed: set[str] = set()
-        self._files: dict[str, Any] = {}
+        self._files: dict[str, object] = {}
         self._seen = 0
 
     def prepare(self, environment: Mapping[str, str]) -> None:

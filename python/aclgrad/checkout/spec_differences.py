@@ -120,7 +120,7 @@ def _on(spec: OpSpec, family: Family, op: Definition, head: str) -> Iterator[str
         yield f"{head} {on} in the attributes: {_attrs(attrs)} and {_attrs(own)}"
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     return float(value) if isinstance(value, (int, float)) else value
 
 
@@ -133,5 +133,5 @@ def _rows(rows: Sequence[Sequence[str]]) -> str:
     return "; ".join(",".join(name.removeprefix("DT_") for name in row) for row in rows) or "none"
 
 
-def _attrs(attrs: Sequence[tuple[str, str, Any]]) -> str:
+def _attrs(attrs: Sequence[tuple[str, str, object]]) -> str:
     return ", ".join(f"{name}: {kind} = {default}" for name, kind, default in attrs) or "none"

@@ -75,7 +75,7 @@ class HostCase:
     inputs: tuple[tuple[HostTensor, ...], ...]
     attrs: Mapping[str, Any]
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """For the child."""
         return {
             "row": self.row,
@@ -123,7 +123,7 @@ def _size(case: HostCase) -> int:
 
 def chosen(cases: Sequence[HostCase], op: Definition) -> list[HostCase]:
     """Cases that differ in what host code sees, no more than that takes a few seconds."""
-    different: dict[Any, HostCase] = {}
+    different: dict[object, HostCase] = {}
     for case in cases:
         different.setdefault(json.dumps(case.as_json(), default=str), case)
     kept = [*different.values()]
@@ -327,7 +327,7 @@ def of_arrays(
     op: Definition,
     row: Sequence[str],
     shapes: Sequence[Sequence[tuple[int, ...]]],
-    attrs: Mapping[str, Any],
+    attrs: Mapping[str, object],
     values: Sequence[Sequence[Any]] | None = None,
 ) -> HostCase:
     """A case of the shapes of its inputs, and of the arrays of those whose values are read."""

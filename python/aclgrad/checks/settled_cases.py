@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Any
 
 from aclgrad.cases import case_runs
 from aclgrad.cases.grid import ProjectCase
@@ -41,7 +40,7 @@ def _settled(
     subject: ProjectOperator,
     outcome: Outcome,
     options: case_runs.Options,
-    plain: set[tuple[Any, ...]],
+    plain: set[tuple[object, ...]],
 ) -> Outcome:
     case, why = outcome.case, _why(outcome)
     assert isinstance(case, ProjectCase)

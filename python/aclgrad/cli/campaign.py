@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -87,7 +87,7 @@ def campaign_command(
         raise typer.Exit(1)
 
 
-def _show_case(row: dict[str, Any], as_json: bool) -> None:
+def _show_case(row: dict[str, object], as_json: bool) -> None:
     if as_json:
         print_json(row)
     else:

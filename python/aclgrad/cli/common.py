@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
-from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -29,7 +28,7 @@ def allow_partial(names: Sequence[str] | None) -> None:
         os.environ[_PARTIAL] = ",".join(names)
 
 
-def print_json(document: Any) -> None:
+def print_json(document: object) -> None:
     """The one document of a command with --json."""
     print(json.dumps(document))
 

@@ -39,7 +39,7 @@ def explain_command(
         OUT.print(line, markup=False)
 
 
-def _known(word: str) -> tuple[list[str], dict[str, Any]]:
+def _known(word: str) -> tuple[list[str], dict[str, object]]:
     """What to print, and the same for programs; without the latter the lines say what is wrong."""
     if word in KINDS:
         return _kind(KINDS[word])
@@ -64,7 +64,7 @@ def _known(word: str) -> tuple[list[str], dict[str, Any]]:
     return lines, known.__dict__
 
 
-def _kind(kind: Kind) -> tuple[list[str], dict[str, Any]]:
+def _kind(kind: Kind) -> tuple[list[str], dict[str, object]]:
     if kind.name in HOST_KINDS:
         where = "the operator's host code: definition, shape inference or tiling"
     elif kind.name in RESULT_KINDS:

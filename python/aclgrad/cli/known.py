@@ -9,7 +9,6 @@ import dataclasses
 from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
-from typing import Any
 
 from aclgrad.common import files
 from aclgrad.common.data import parse_toml
@@ -57,7 +56,7 @@ def read(path: Path) -> list[Known]:
     return [_entry(path, number, entry) for number, entry in enumerate(entries, 1)]
 
 
-def _entry(path: Path, number: int, entry: Any) -> Known:
+def _entry(path: Path, number: int, entry: object) -> Known:
     def refuse(why: str) -> ValueError:
         return ValueError(f"{path}: entry {number}: {why}. Next: {_ADVICE}")
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, get_args, get_type_hints
+from typing import Annotated, get_args, get_type_hints
 
 import typer
 
@@ -229,7 +229,7 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
             )
 
     @wraps(command)
-    def call(**given: Any) -> None:
+    def call(**given: object) -> None:
         for name, kind in groups.items():
             names = [field.name for field in dataclasses.fields(kind)]
             given[name] = kind(**{field: given.pop(field) for field in names})
@@ -240,7 +240,7 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     return call
 
 
-def _unseen(hint: Any) -> Any:
+def _unseen(hint: object) -> object:
     kind, option = get_args(hint)
     unseen = copy(option)
     unseen.hidden = True

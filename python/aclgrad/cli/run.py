@@ -130,7 +130,7 @@ def _faults(computed: operators.Computed) -> int:
     return sum(bool(finding.goes_on) for finding in computed.errors)
 
 
-def _document(computed: operators.Computed, output: Path | None) -> dict[str, Any]:
+def _document(computed: operators.Computed, output: Path | None) -> dict[str, object]:
     outputs = {
         name: {"shape": list(array.shape), "dtype": array.dtype.name}
         for name, array in computed.outputs.items()

@@ -75,7 +75,7 @@ def fresh(output: Path, key: str) -> bool:
     place = record_of(output)
     try:
         text = place.read_text("utf-8", "surrogateescape")
-        record: dict[str, Any] = json.loads(text)
+        record: dict[str, object] = json.loads(text)
         if record["key"] != key:
             return False
         today = _today(record)
@@ -153,7 +153,7 @@ def _today(record: dict[str, Any]) -> dict[str, Any] | None:
     changed.
     """
     seen, last = now(), int(record["seen"])
-    files: list[Any] = []
+    files: list[object] = []
     read = False
     for path, known, *old in (record["output"], *record["files"]):
         status = status_of(path)
@@ -166,7 +166,7 @@ def _today(record: dict[str, Any]) -> dict[str, Any] | None:
         else:
             remember(path, kind, status, known)
         files.append([path, known, *status])
-    folders: list[Any] = []
+    folders: list[object] = []
     for path, names, *old in record["folders"]:
         status = status_of(path)
         if status != tuple(old) or not settled(status, last):
@@ -179,7 +179,7 @@ def _today(record: dict[str, Any]) -> dict[str, Any] | None:
     return {**record, "seen": seen, "output": files[0], "files": files[1:], "folders": folders}
 
 
-def _refresh(output: Path, old: str, record: Mapping[str, Any]) -> None:
+def _refresh(output: Path, old: str, record: Mapping[str, object]) -> None:
     """Write down the statuses of files that were read again, so that next time they are not; not
     while another makes the output.
     """
@@ -189,7 +189,7 @@ def _refresh(output: Path, old: str, record: Mapping[str, Any]) -> None:
             _write(place, record)
 
 
-def _write(place: Path, record: Mapping[str, Any]) -> None:
+def _write(place: Path, record: Mapping[str, object]) -> None:
     part = place.with_name(f"{place.name}.{os.getpid()}.part")
     try:
         part.write_text(json.dumps(record, separators=(",", ":")), "utf-8", "surrogateescape")
@@ -230,7 +230,7 @@ def make(
     again when an input was written meanwhile: what is summed is what was read. ``known`` are inputs
     that can be named before.
     """
-    record: dict[str, Any] | None = None
+    record: dict[str, object] | None = None
     error: str | None = None
     for _ in range(_TRIES):
         begun = now()
@@ -255,7 +255,7 @@ def make(
     return None
 
 
-def _listed(files: Mapping[str, Entry], absent: Mapping[str, Iterable[str]]) -> dict[str, Any]:
+def _listed(files: Mapping[str, Entry], absent: Mapping[str, Iterable[str]]) -> dict[str, object]:
     folders = []
     for path, names in absent.items():
         try:

@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from aclgrad.building.build_tools import find_compiler
 from aclgrad.codegen.render import Variant, generate, kernel_variants, write_if_different
@@ -104,7 +103,7 @@ class HeadersChecked:
             rows.append((op, row))
         return columns, rows
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """Everything, for programs."""
         return {
             "headers": [

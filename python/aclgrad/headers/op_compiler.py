@@ -121,7 +121,7 @@ class Front:
         """Verdict in a few words."""
         return self.errors[0] if self.errors else "reaches the compiler"
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """Everything, for programs."""
         return {
             "op": self.op,
@@ -228,7 +228,7 @@ def plan(headers: HeaderSet, sources: Iterable[Source], compiler: str, cache: Pa
     ]
 
 
-def _answer(kernel: Kernel, folder: Path) -> dict[str, Any]:
+def _answer(kernel: Kernel, folder: Path) -> dict[str, object]:
     tools = folder / "bin"
     tools.mkdir()
     _stand_in(tools, folder / "calls.jsonl", kernel)
@@ -254,7 +254,7 @@ def _answer(kernel: Kernel, folder: Path) -> dict[str, Any]:
         return {"raised": f"ran for more than {_TIMEOUT:.0f} s"}
     if not told.is_file():
         return {"raised": f"ended with status {done.returncode}: {done.stderr.strip()[-200:]}"}
-    answer: dict[str, Any] = json.loads(told.read_text("utf-8"))
+    answer: dict[str, object] = json.loads(told.read_text("utf-8"))
     return answer
 
 
@@ -277,7 +277,7 @@ def _stand_in(tools: Path, calls: Path, kernel: Kernel) -> None:
         (tools / name).chmod(0o755)
 
 
-def _request(kernel: Kernel, folder: Path) -> dict[str, Any]:
+def _request(kernel: Kernel, folder: Path) -> dict[str, object]:
     source = kernel.source
     tensors = [
         {

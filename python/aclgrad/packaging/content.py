@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
 
 from aclgrad import __version__
 from aclgrad.codegen.render import environment
@@ -35,7 +34,7 @@ class Package:
     )  # OpType -> why the self-test lacks it
     without_golden: tuple[str, ...] = ()  # OpTypes that it compares with a run of the simulator
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """For JSON."""
         return asdict(self)
 

@@ -199,7 +199,7 @@ def _number(kind: str, value: Any) -> str:
     )()
 
 
-def _list(name: str, kind: str, values: Iterable[Any]) -> str:
+def _list(name: str, kind: str, values: Iterable[object]) -> str:
     numbers = [_number(kind, value) for value in values]
     if kind == "Float":
         numbers = [f"{number}F" for number in numbers]

@@ -45,7 +45,7 @@ class Advice:
 def costliest(
     lines: Sequence[Mapping[str, Any]], pipe: str | None = None, *, waits: bool = False,
     instruction: str = "",
-) -> Mapping[str, Any] | None:  # fmt: skip
+) -> Mapping[str, object] | None:  # fmt: skip
     """The row that takes most cycles, of a pipe, of what works or of what waits."""
     rows = [
         row

@@ -44,7 +44,7 @@ class Estimate:
 
     us: float
     bound: str
-    deciding: Sequence[Mapping[str, Any]]
+    deciding: Sequence[Mapping[str, object]]
 
 
 def load(root: Path) -> dict[str, Any]:

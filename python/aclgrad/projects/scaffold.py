@@ -11,7 +11,6 @@ import re
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
-from typing import Any
 
 from aclgrad.building import operator_build
 from aclgrad.cases import golden_file
@@ -170,7 +169,7 @@ def new(name: str, folder: Path | None, like: Like, shape: Shape, *, editor: boo
             f" {name} FOLDER; or for sources that are there: aclgrad new --from {root}"
         )
     header = f"{name}_tiling_data.h"
-    context: dict[str, Any] = {
+    context: dict[str, object] = {
         "type": kind,
         "stem": name,
         "namespace": name.replace("_", "") + "op",

@@ -12,7 +12,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from aclgrad.common.data import parse_json
 from aclgrad.common.files import FileError, text_of
@@ -143,7 +142,7 @@ def _of_config(folder: Path, names: set[str], unit: str) -> Assumed | None:
     return None
 
 
-def _of_entries(entries: Any, names: set[str], unit: str) -> tuple[str, bool] | None:
+def _of_entries(entries: object, names: set[str], unit: str) -> tuple[str, bool] | None:
     for entry in entries if isinstance(entries, list) else []:
         if not isinstance(entry, dict) or entry.get("name") not in names:
             continue
@@ -161,12 +160,12 @@ def _of_entries(entries: Any, names: set[str], unit: str) -> tuple[str, bool] | 
     return None
 
 
-def _for_unit(value: Any, unit: str) -> Any:
+def _for_unit(value: object, unit: str) -> object:
     """The value for a compute unit: some keys have one for each."""
     return value.get(unit) if isinstance(value, dict) else value
 
 
-def _chosen(options: Sequence[Any]) -> bool | None:
+def _chosen(options: Sequence[object]) -> bool | None:
     """What a list of compile options says; the last one counts."""
     found = None
     for option in options:

@@ -101,7 +101,7 @@ def _conditions(result: Result) -> list[tuple[str, str]]:
     return [*said.items()]
 
 
-def _kinds(found: Sequence[Merged]) -> list[dict[str, Any]]:
+def _kinds(found: Sequence[Merged]) -> list[dict[str, object]]:
     """A row for each kind: what it is, how many, and the first of them."""
     rows: dict[str, dict[str, Any]] = {}
     for at, item in enumerate(found):
@@ -122,7 +122,7 @@ def _row(at: int, item: Merged, base: Path) -> tuple[int, str, str, str]:
     return at, item.finding.kind, item.finding.where[:100], where[-100:]
 
 
-def _item(at: int, item: Merged, base: Path, cases: int, below: Path | None) -> dict[str, Any]:
+def _item(at: int, item: Merged, base: Path, cases: int, below: Path | None) -> dict[str, object]:
     finding = item.finding
     places = [finding.at, *finding.related]
     times = drawn(finding)

@@ -18,7 +18,7 @@ FILE = "history.json"
 KEPT = 50
 
 
-def summary(outcomes: Sequence[Outcome], conditions: Conditions) -> dict[str, Any]:
+def summary(outcomes: Sequence[Outcome], conditions: Conditions) -> dict[str, object]:
     """What is kept of a run."""
     ulps = [outcome.report.max_ulp_of_scale for outcome in outcomes if outcome.report]
     return {
@@ -34,7 +34,7 @@ def summary(outcomes: Sequence[Outcome], conditions: Conditions) -> dict[str, An
     }
 
 
-def read(folder: Path) -> list[dict[str, Any]]:
+def read(folder: Path) -> list[dict[str, object]]:
     """Runs that a folder remembers, oldest first; none where the file cannot be read as such."""
     try:
         runs = parse_json(files.read(folder / FILE, FILE, "").decode())
@@ -46,7 +46,7 @@ def read(folder: Path) -> list[dict[str, Any]]:
     return [run for run in runs if isinstance(run, dict) and known <= run.keys()][-KEPT:]
 
 
-def alike(runs: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def alike(runs: Sequence[dict[str, object]]) -> list[dict[str, object]]:
     """Those that ran what the last one did."""
     names = ("soc", "device", "fast", "ops")
     return [run for run in runs if all(run[name] == runs[-1][name] for name in names)]

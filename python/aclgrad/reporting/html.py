@@ -8,7 +8,6 @@ import math
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import jinja2
 from markupsafe import Markup
@@ -35,7 +34,7 @@ _ROWS = 4000  # of cases, the worst of each operator and dtype
 class _Template(jinja2.Template):
     """Pages show what others wrote, also in pictures that were drawn before."""
 
-    def render(self, *args: Any, **kwargs: Any) -> str:
+    def render(self, *args: object, **kwargs: object) -> str:
         return visible(super().render(*args, **kwargs))
 
 
@@ -86,7 +85,7 @@ def order(outcome: Outcome) -> tuple[bool, bool, float]:
     return outcome.passed, report is not None, -ulp
 
 
-def embedded(value: Any) -> Markup:
+def embedded(value: object) -> Markup:
     """Data for a script of the page, which no text in it can end."""
     text = json.dumps(value, separators=(",", ":"))
     return Markup(text.replace("<", "\\u003c"))
@@ -95,7 +94,7 @@ def embedded(value: Any) -> Markup:
 def page(
     outcomes: Sequence[Outcome],
     conditions: Conditions,
-    earlier: Sequence[dict[str, Any]] = (),
+    earlier: Sequence[dict[str, object]] = (),
     refused: Sequence[RefusedCase] = (),
 ) -> str:
     """Return the page. ``earlier`` are runs of `history`, this one the last of them."""

@@ -17,7 +17,6 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from aclgrad import findings
 from aclgrad.building.compile_step import Step
@@ -75,7 +74,7 @@ class TestResult:
         """Passed, not wrong and clean."""
         return self.status == "passed" and not self.verdict.wrong and not self.errors
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """For --json."""
         return {
             "test": self.name,

@@ -157,7 +157,7 @@ def box(text: str) -> Box:
     return Box(tuple(dims))
 
 
-def drawn(table: Mapping[str, Any]) -> Random:
+def drawn(table: Mapping[str, object]) -> Random:
     """The table ``random`` of a file. Raises ValueError that says what is wrong."""
     known: dict[str, Any] = {
         "count": 100, "seed": 0, "rank": [1, 4], "dim": [1, 4096], "elements": 1 << 20,

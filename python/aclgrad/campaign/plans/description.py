@@ -217,7 +217,7 @@ class _Reader:
             raise self.refuse(key, "is an empty list, so that there is no case")
         return found
 
-    def _words(self, key: str, meaning: Callable[[str], Any]) -> list[Any]:
+    def _words(self, key: str, meaning: Callable[[str], object]) -> list[Any]:
         found = []
         for word in self._list(key):
             if not isinstance(word, str):
@@ -248,7 +248,7 @@ class _Reader:
         return tuple(dict.fromkeys(found))
 
     def _shapes(self) -> dict[str, Any]:
-        made: dict[str, Any] = {}
+        made: dict[str, object] = {}
         if "shapes" in self.table:
             shapes = []
             for item in self._list("shapes"):
@@ -285,7 +285,7 @@ class _Reader:
                 raise self.refuse("csv", f"{place}: {error}") from None
         return made
 
-    def _named_lists(self, key: str) -> dict[str, tuple[Any, ...]]:
+    def _named_lists(self, key: str) -> dict[str, tuple[object, ...]]:
         given = self.table[key]
         if not isinstance(given, dict):
             raise self.refuse(key, f"got {given!r}, want a table {{ dim = [-1, 0] }}")
@@ -369,7 +369,7 @@ def is_path(word: str, folder: Path) -> Path | None:
 
 
 def refusal(
-    path: Path, text: str, sweep: int, key: str, what: str, value: Any = None, hint: str = ""
+    path: Path, text: str, sweep: int, key: str, what: str, value: object = None, hint: str = ""
 ) -> CampaignError:
     """An error at a line of the file; ``sweep`` -1 is what stands above all sweeps."""
     line = line_of(text, sweep, key, value)
@@ -378,7 +378,7 @@ def refusal(
     return CampaignError(f"{path}:{line}: {key}: {what}")
 
 
-def line_of(text: str, sweep: int, key: str, value: Any = None) -> int:
+def line_of(text: str, sweep: int, key: str, value: object = None) -> int:
     """Where a key of a table stands, or one of its values."""
     lines = text.splitlines()
     heads = [at for at, line in enumerate(lines) if re.match(r"\s*\[\[\s*sweep\s*\]\]", line)]

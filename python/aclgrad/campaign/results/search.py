@@ -38,7 +38,7 @@ class Search:
 
     def _space(self) -> dict[str, Any]:
         made = self.optuna.distributions
-        space: dict[str, Any] = {}
+        space: dict[str, object] = {}
         given = self.block.document["shapes"]
         boxes = [axes.box(text) for text in given["boxes"]]
         kinds = len(boxes) + bool(given["random"])

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from aclgrad.campaign.plans.description import CampaignError
 from aclgrad.campaign.plans.plan import Cell
@@ -22,7 +22,7 @@ NAMES = frozenset({"fuzz", "compatibility", "mutation", "against"})
 class Runner(Protocol):
     """Runs cases, one after the other."""
 
-    def __call__(self, cell: Cell) -> dict[str, Any]:
+    def __call__(self, cell: Cell) -> dict[str, object]:
         """The verdict of a case and what belongs to it."""
 
 

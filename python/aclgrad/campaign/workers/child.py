@@ -86,7 +86,7 @@ class Child:
         """Whether it holds far more memory than after its first case."""
         return self.bytes - self.first_bytes > GROWTH
 
-    def run(self, item: Any, seconds: float) -> Json:
+    def run(self, item: object, seconds: float) -> Json:
         """What became of one case. Raises `ChildError`, and is of no more use then."""
         self.about = {}
         answer = self._ask({"item": item}, seconds)

@@ -405,7 +405,7 @@ def _closed(client: Any) -> None:
         client.status = "closed"  # or its destructor would wait once more
 
 
-def _security(distributed: Any, address: str, insecure: bool) -> Any:
+def _security(distributed: Any, address: str, insecure: bool) -> object:
     """Dask's settings for a connection. Refuses one that anybody could listen to or take part in,
     unless that was asked for.
     """
@@ -447,7 +447,7 @@ async def _ask(distributed: Any, address: str, security: Any) -> None:
 class _Each:
     """One item after the other."""
 
-    items: Sequence[Any]
+    items: Sequence[object]
     done: Callable[[int, Json], None]
     at: int = 0
 
@@ -466,11 +466,11 @@ class _Each:
 
 def each(
     call: str,
-    items: Sequence[Any],
+    items: Sequence[object],
     done: Callable[[int, Json], None],
     *,
     path: Sequence[Path],
-    document: Any = None,
+    document: object = None,
     workers: int = 0,
     limit: float = 3600.0,
     before: Sequence[str] = (),

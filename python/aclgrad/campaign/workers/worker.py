@@ -50,7 +50,9 @@ def about_worker() -> Json:
     return {"version": version()}
 
 
-def run_piece(setup_name: str, items: Sequence[Any], limit: float, wanted: str, key: str) -> Json:
+def run_piece(
+    setup_name: str, items: Sequence[object], limit: float, wanted: str, key: str
+) -> Json:
     """Run the cases of a piece; ``items`` are numbers, ranges of numbers or written out cases."""
     if version() != wanted:
         return {"refused": version()}
@@ -75,7 +77,7 @@ def _setup(folder: str, name: str) -> Json:
 
 def spread(items: Sequence[Any]) -> list[Any]:
     """Items with each range ``(first, end)`` as its numbers."""
-    found: list[Any] = []
+    found: list[object] = []
     for item in items:
         found += range(item[0], item[1]) if isinstance(item, tuple) else [item]
     return found
@@ -88,7 +90,7 @@ class Hand:
         self._child: Child | None = None
         self._stopped = False
 
-    def run(self, setup: Json, items: Sequence[Any], limit: float) -> list[Json]:
+    def run(self, setup: Json, items: Sequence[object], limit: float) -> list[Json]:
         """A row for each item. Raises `ChildError` after `stop`."""
         rows = []
         for item in spread(items):
@@ -157,7 +159,7 @@ class Socs:
     def __init__(self, document: Json, folder: str) -> None:
         """Nothing to set up."""
 
-    def __call__(self, item: Any) -> Json:
+    def __call__(self, item: object) -> Json:
         """Names of the SoCs."""
         from aclgrad.runtime import open_device
 

@@ -81,7 +81,7 @@ class Board:
         return sum(row.verdict == verdict for row in self.rows)
 
 
-def sum_of(content: dict[str, Any]) -> str:
+def sum_of(content: dict[str, object]) -> str:
     """The sum of an answer, by which a file that was changed by hand is seen."""
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 

@@ -59,7 +59,7 @@ def _groups(every: Sequence[tuple[Launch, ...]], together: int) -> Iterator[list
 class _Kept:
     """Answers of the device so far, in a file beside the result."""
 
-    def __init__(self, path: Path, header: Mapping[str, Any]) -> None:
+    def __init__(self, path: Path, header: Mapping[str, object]) -> None:
         self.path, self.header = path, dict(header)
         self.answers: dict[str, Answer] = {}
         try:

@@ -68,7 +68,7 @@ def _facts(name: str) -> Path:
 def _read(name: str) -> dict[str, Any]:
     path = _facts(name)
     try:
-        data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        data: dict[str, object] = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ToolkitError(f"{path}: {error.strerror}. Next: aclgrad build") from None
     return data

@@ -8,7 +8,6 @@ import re
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
-from typing import Any
 from xml.etree.ElementTree import Element
 
 FONT = 14  # pixels, of the page's style too
@@ -18,7 +17,7 @@ _UNUSED_CLASSES = ("background", "plot tooltip-overlay")
 _DIGITS = re.compile(r"(\d+\.\d)\d+")
 
 
-def mark(value: Any, words: str, **more: Any) -> dict[str, Any]:
+def mark(value: object, words: str, **more: object) -> dict[str, object]:
     """A value that tells of itself when pointed at."""
     return {"value": value, "tooltip": words, **more}
 
@@ -26,7 +25,7 @@ def mark(value: Any, words: str, **more: Any) -> dict[str, Any]:
 class Plot:
     """A chart of pygal (``Bar``, ``XY``...), named for a screen reader."""
 
-    def __init__(self, chart: str, label: str, width: float, height: float, **settings: Any):
+    def __init__(self, chart: str, label: str, width: float, height: float, **settings: object):
         # Here, as few commands draw.
         import pygal
         from pygal.etree import etree
@@ -49,7 +48,7 @@ class Plot:
         )  # fmt: skip
         self._chart.add_xml_filter(self._plain)
 
-    def add(self, kind: str, values: Sequence[Any], title: str = "", **settings: Any) -> None:
+    def add(self, kind: str, values: Sequence[object], title: str = "", **settings: object) -> None:
         """A row of values; the page's style knows its kind, the legend its title."""
         self._kinds.append(kind)
         self._chart.add(title, values, **settings)
