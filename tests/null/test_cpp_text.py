@@ -53,6 +53,7 @@ FORMS = {
     "arguments on lines": stage(
         "One", "\n    const aclTensor*\n        x,\n    aclTensor*\n out\n"
     ),
+    "a name on two lines": stage("O\\\nne").replace("Workspace", "Work\\\r\nspace"),
     "defaults": stage("One", "const aclTensor* x = nullptr, aclTensor* out = Or(1, 2)"),
 }
 
@@ -83,6 +84,24 @@ def test_what_is_dropped_is_not_there() -> None:
     kept = [line for line in cpp_text.active(text).split("\n") if not line.startswith("#")]
     assert [line.strip() for line in kept if line.strip()] == ["a", "d", "e", "f", "h"]
     assert cpp_text.active(text).count("\n") == text.count("\n")
+
+
+@pytest.mark.parametrize(
+    "never", ["0", "(0)", "((0L))", "false", "!1", "!(true)", "0 && defined(X)"]
+)
+def test_a_condition_that_is_never_true(never: str) -> None:
+    """Its branch is dropped, and the one behind it stays."""
+    text = f"#if {never}\na\n#else\nb\n#endif\n#if X\nc\n#elif !({never})\nd\n#else\ne\n#endif\n"
+    kept = [line.strip() for line in cpp_text.active(text).split("\n") if "#" not in line]
+    assert [line for line in kept if line] == ["b", "c", "d"]
+
+
+@pytest.mark.parametrize(
+    "open_", ["X", "0 && X || Y", "(0) || X", "1 && X", "0 ? X : 1", "(0) + X", ""]
+)
+def test_a_condition_that_names_decide(open_: str) -> None:
+    text = f"#if {open_}\na\n#else\nb\n#endif\n"
+    assert cpp_text.active(text) == text
 
 
 def test_an_operator_that_is_never_compiled_is_none(tmp_path: Path) -> None:

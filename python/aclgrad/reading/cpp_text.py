@@ -24,6 +24,10 @@ _TOKEN = re.compile(
     """,
     re.DOTALL | re.VERBOSE,
 )
+_SPLICED = re.compile(
+    _TOKEN.pattern + r"| (?P<spliced>\b[A-Za-z_]\w*(?:\\\r?\n\w+)+)", re.DOTALL | re.VERBOSE
+)
+"""The same, and names that go on in the next line."""
 _DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(\w*)((?:[^\n\\]|\\\r?\n|\\.)*)", re.MULTILINE)
 _PAIRS = {"(": ")", "{": "}", "[": "]"}
 
@@ -34,13 +38,18 @@ def _blank(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def without_comments(text: str) -> str:
-    """A source without its comments."""
+    """A source without its comments. A name that goes on in the next line is whole in the first."""
 
     def shown(found: re.Match[str]) -> str:
-        comment = found.lastgroup in ("line", "block")
-        return " " + "\n" * found[0].count("\n") if comment else found[0]
+        lines = "\n" * found[0].count("\n")
+        if found.lastgroup in ("line", "block"):
+            return " " + lines
+        if found.lastgroup == "spliced":
+            return re.sub(r"\\\r?\n", "", found[0]) + lines
+        return found[0]
 
-    return _TOKEN.sub(shown, text)
+    spliced = re.search(r"\\\r?\n", text) is not None
+    return (_SPLICED if spliced else _TOKEN).sub(shown, text)
 
 
 @lru_cache(maxsize=512)
@@ -65,15 +74,34 @@ def without_literals(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def active(text: str) -> str:
-    """A source without comments and without what ``#if 0`` drops."""
+    """A source without comments and without what an ``#if 0``, or a condition like it, drops."""
     shown = _Branches(without_comments(text))
     for chain in shown.chains():
         taken = False
         for branch in chain:
-            if taken or branch.condition == "0":
+            condition = _constant(branch.condition)
+            if taken or condition is False:
                 shown.drop(branch)
-            taken = taken or branch.condition == "1"
+            taken = taken or condition is True
     return shown.text
+
+
+def _constant(condition: str) -> bool | None:
+    """What a condition is for every compile; None for one that names decide."""
+    text = condition.strip()
+    while text.startswith("(") and _closing(text, 0) == len(text) - 1:
+        text = text[1:-1].strip()
+    if found := re.fullmatch(r"(\d+)[uUlL]*|(true)|(false)", text):
+        return found[2] is not None or (found[1] is not None and int(found[1]) != 0)
+    if found := re.fullmatch(r"!\s*(\d+|true|false|\(.*\))", text):
+        value = _constant(found[1])
+        return None if value is None else not value
+    if found := re.match(r"(\d+|true|false)\s*(&&|\|\|)", text):
+        first, either = _constant(found[1]), found[2] == "||"
+        # What is behind "0 &&" or "1 ||" does not count, unless an || or a ? comes there.
+        if first is either and (either or not re.search(r"\|\||\?", text)):
+            return first
+    return None
 
 
 @lru_cache(maxsize=512)
@@ -93,7 +121,7 @@ def balanced(text: str) -> str:
 class _Branch:
     """What stands behind an #if, #elif or #else, up to the next."""
 
-    condition: str  # "0", "1" or anything else; "" behind #else
+    condition: str  # "" behind #else
     begin: int
     end: int
 
