@@ -9,6 +9,7 @@ import glob
 import re
 import secrets
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -60,6 +61,47 @@ def diagnose(text: str) -> Missing:
     return Missing("other", "", "", next((line for line in lines if "error: " in line), lines[-1]))
 
 
+_SPACES = re.compile(
+    r"\[[ \t]*(?:host[ \t]*,[ \t]*)?aicore[ \t]*\](?=\s*(?:~|(?!mutable\b)[A-Za-z_]))"
+)
+"""What the device compiler's words for functions stand for, where sources write or define them by
+hand, with the declaration behind it: neither a subscript nor a lambda. To C++ it means nothing, and
+no macro can take it away.
+"""
+_SPELT = re.compile(r"\[[ \t]*(?:host[ \t]*,[ \t]*)?aicore[ \t]*\]")
+
+
+def _spells_spaces(output: str) -> bool:
+    """Whether a compiler shows lines with that form among its errors."""
+    return "‘[’" in output and _SPELT.search(output) is not None
+
+
+def _is_source(word: str) -> bool:
+    return word.endswith((".cpp", ".cc", ".cxx")) and not word.startswith("-")
+
+
+def _preprocessing(command: Sequence[str], text: Path) -> list[str]:
+    """The command that only expands the source of another one."""
+    at = command.index("-o")
+    return [*command[:at], "-o", str(text), *command[at + 2 :], "-E", "-fpch-preprocess"]
+
+
+def _of_text(command: Sequence[str], text: Path) -> list[str]:
+    """The command with expanded text for its source: headers and dependencies are no part."""
+    words: list[str] = []
+    skip = False
+    for word in command:
+        if skip or word == "-MD":
+            skip = False
+        elif word in ("-include", "-MF", "-MT"):
+            skip = True
+        elif _is_source(word):
+            words += ["-x", "c++-cpp-output", str(text), "-x", "none"]
+        else:
+            words.append(word)
+    return words
+
+
 @dataclass(frozen=True)
 class Step:
     """One run of the compiler; done again when anything that it depends on has changed."""
@@ -100,13 +142,26 @@ class Step:
         aside = {str(self.output): str(part), str(self.depfile): str(listed)}
         command = [aside.get(word, word) for word in self.command]
 
+        text = part.with_name(part.name + ".ii")
+
+        def run(words: Sequence[str]) -> str | None:
+            done = subprocess.run(
+                words, capture_output=True, text=True, errors="replace", check=False
+            )
+            status = f"{words[0]} ended with status {done.returncode}"
+            return (done.stderr or done.stdout or status) if done.returncode else None
+
         def compile_aside() -> str | None:
             listed.unlink(missing_ok=True)
-            done = subprocess.run(
-                command, capture_output=True, text=True, errors="replace", check=False
-            )
-            status = f"{command[0]} ended with status {done.returncode}"
-            return (done.stderr or done.stdout or status) if done.returncode else None
+            error = run(command)
+            if error is None or not _spells_spaces(error):
+                return error
+            error = run(_preprocessing(command, text))
+            if error is None:
+                expanded = text.read_text("utf-8", "surrogateescape")
+                text.write_text(_SPACES.sub("", expanded), "utf-8", "surrogateescape")
+                error = run(_of_text(command, text))
+            return error
 
         def keep() -> None:
             if listed.is_file():
@@ -123,5 +178,5 @@ class Step:
                 keep=keep,
             )
         finally:
-            part.unlink(missing_ok=True)
-            listed.unlink(missing_ok=True)
+            for path in (part, listed, text):
+                path.unlink(missing_ok=True)

@@ -6,12 +6,14 @@ errors.
 from __future__ import annotations
 
 import concurrent.futures
+import copy
 import errno
 import hashlib
 import os
 import platform
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import threading
@@ -43,6 +45,7 @@ PRECOMPILED_LIMIT = 2_000_000_000
 """Bytes of precompiled headers in one cache: 25 files, where a build takes three."""
 
 Made = TypeVar("Made")
+_Own = TypeVar("_Own", bound="Compiler")
 _parsing = threading.Lock()
 
 
@@ -50,6 +53,12 @@ _CUBE = re.compile(
     r"KERNEL_TYPE_(MIX_)?AIC|TCubeTiling|Matmul|REGIST_MATMUL|Mmad|Fixpipe|LoadData|Nd2Nz|LoadImageTo"
 )
 """What kernels with matrix cores name."""
+
+
+OF_CLANG = re.compile(r"explicit specialization in non-namespace scope|changes meaning of ‘")
+"""What g++ refuses and clang++ takes, as the device compiler does, which is one: members specialised
+within their class (g++ takes them from 14 on), and names of a class used before their declaration.
+"""
 
 
 def _is_own_mistake(missing: Missing) -> bool:
@@ -118,6 +127,20 @@ class Compiler:
                 looked.add(missing.name)
                 if not self.common.find_header(missing.name, kernels=self._of_kernels):
                     raise
+
+    def by_clang(self: _Own) -> _Own | None:
+        """The same with clang++ for compiler; None without one, and where it is chosen already."""
+        clang = shutil.which("clang++")
+        if clang is None or self._is_clang:
+            return None
+        other = copy.copy(self)
+        other.compiler = clang
+        vars(other).pop("tools", None)
+        return other
+
+    @property
+    def _is_clang(self) -> bool:
+        return "clang" in os.path.realpath(self.compiler)
 
     @cached_property
     def tools(self) -> Toolchain:
@@ -190,6 +213,8 @@ class Compiler:
         first = f"apt-get install {package}; " if package else ""
         if os.strerror(errno.ENOSPC) in output:
             first = f"df -h {self.folder} {os.environ.get('TMPDIR') or '/tmp'}; "
+        elif OF_CLANG.search(output) and not self._is_clang:
+            first = "apt-get install clang, which takes it as the device compiler does; "
         elif "Killed signal" in output:
             first = "more memory, or fewer compilations at a time; "
         return SourcesError(
@@ -376,7 +401,7 @@ class Compiler:
         """Words for objects whose inline symbols no other library of a process shares; clang makes
         none that are shared.
         """
-        return () if "clang" in os.path.realpath(self.compiler) else ("-fno-gnu-unique",)
+        return () if self._is_clang else ("-fno-gnu-unique",)
 
     def isolated(self, objects: Sequence[Path], name: str, visible: str = "") -> Path:
         """An object of others in which all but the symbols like ``visible`` are its own: inline

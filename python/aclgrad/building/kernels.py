@@ -15,7 +15,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 
 from aclgrad.building.compile_step import Step
-from aclgrad.building.compiler import DEVICE_CODE, Compiler
+from aclgrad.building.compiler import DEVICE_CODE, OF_CLANG, Compiler
 from aclgrad.building.tiling_structs import tiling_classes, tiling_structs
 from aclgrad.codegen.render import render, write_if_different
 from aclgrad.common.files import text_of
@@ -47,6 +47,16 @@ _OF_VECTORS = (
 )
 _OF_HALVES = ("-DACLSIM_HALVES",)
 """The words of a source that is compiled for cube cores and for vector cores."""
+_NARROW = "-DACLSIM_NARROW_FIELDS"
+"""Gives fields of parameters the widths that they have on the device: ascendc/cube_params.h."""
+_OF_HEADERS = (*_OF_HALVES, _NARROW)
+"""What headers that are parsed already depend on, beside the architecture."""
+_WIDE_FIELD = re.compile(
+    r"detail::(Field16|Field8|ColumnsOfNd|PitchOfNd)\b"
+    r"|conflicting types .*\(‘unsigned int’ and ‘(short unsigned int|unsigned char)’\)"
+    r"|conflicting types .*\(‘(short unsigned int|unsigned char)’ and ‘unsigned int’\)"
+)
+"""What the compiler says where the width of such a field decides between types."""
 _TWICE = r"error: (?:redefinition of ‘struct (\w+)’|reference to ‘(\w+)’ is ambiguous)"
 
 
@@ -203,13 +213,23 @@ class KernelBuilder(Compiler):
     def build_kernel(self, kernel: Kernel, described: Registered) -> None:
         """Compile one kernel library."""
         own: set[str] = set()
+        narrow: list[str] = []
+        builder = self
         while True:
             try:
-                with self.of_kernels():
-                    return self.with_headers(partial(self._build_kernel, kernel, described, own))
+                with builder.of_kernels():
+                    return builder.with_headers(
+                        partial(builder._build_kernel, kernel, described, own, narrow)
+                    )
             except SourcesError as error:
                 if error.missing is None:
                     raise
+                if not narrow and _WIDE_FIELD.search(error.output):
+                    narrow.append(_NARROW)
+                    continue
+                if OF_CLANG.search(error.output) and (other := builder.by_clang()):
+                    builder = other
+                    continue
                 # Structs that op_host declares and the kernel as well, if in a namespace that it
                 # uses: the kernel's own count.
                 found = re.findall(_TWICE, error.output)
@@ -218,11 +238,17 @@ class KernelBuilder(Compiler):
                     raise
                 own |= twice
 
-    def _build_kernel(self, kernel: Kernel, described: Registered, own: Collection[str]) -> None:
+    def _build_kernel(
+        self,
+        kernel: Kernel,
+        described: Registered,
+        own: Collection[str],
+        narrow: Sequence[str],
+    ) -> None:
         source = self.kernel_source(kernel.op)
         includes = self.kernel_includes(source)
         cube = runs_on_cubes(source)
-        words = self.defines(kernel.op, kernel.dtypes, cube=cube)
+        words = [*self.defines(kernel.op, kernel.dtypes, cube=cube), *narrow]
         tiling = self.tiling_header(kernel.op, described, own)
         if tiling is not None:
             words += ["-include", str(tiling)]
@@ -315,7 +341,7 @@ class KernelBuilder(Compiler):
 
     def _kernel_headers(self, words: Sequence[str], *, cube: bool) -> list[str]:
         """Words that start a compile of a kernel from headers which are parsed already."""
-        own = [word for word in words if word in _OF_HALVES]
+        own = [word for word in words if word in _OF_HEADERS]
         return self._parsed("kernel", _KERNEL_HEADERS, [*self.defines(None, (), cube=cube), *own])
 
     def _for_cubes(self, words: Sequence[str]) -> list[str]:
@@ -355,8 +381,8 @@ class KernelBuilder(Compiler):
         cube: bool,
     ) -> Path:
         words = [*words]
-        halves = [word for word in words if word in _OF_HALVES]
-        own = [*self.defines(None, (), cube=cube), *halves, *DEVICE_CODE]
+        chosen = [word for word in words if word in _OF_HEADERS]
+        own = [*self.defines(None, (), cube=cube), *chosen, *DEVICE_CODE]
         parsed = self._parsed("device", _KERNEL_HEADERS, own)
         return self.device_assembly(source, name, includes, [*parsed, *words], title)
 
@@ -400,8 +426,8 @@ class KernelBuilder(Compiler):
         for name in classes:
             output = self.folder / "obj" / f"{kernel.output.stem}_{name}{suffix}.o"
             variant = f"{entry}_{name}"
-            own = [f"-D{entry}={variant}", f"-DACLSIM_DEFAULT_TILING={name}", "-fno-gnu-unique"]
-            flags = self._flags(output, includes, [*words, *own])
+            own = [f"-D{entry}={variant}", f"-DACLSIM_DEFAULT_TILING={name}"]
+            flags = self._flags(output, includes, [*words, *own, *self.own_symbols])
             step = self.step(output, (*flags, "-c", str(source), "-o", str(output)))
             try:
                 self._compile([step], f"kernel {kernel.title}")
@@ -458,14 +484,31 @@ class KernelBuilder(Compiler):
         self, source: Path, included: Path, wrapper: Path, output: Path, entry: str
     ) -> None:
         """Compile the library of a kernel file that comes without op_host; wrapper includes it."""
-        with self.of_kernels():
-            self._build_file(source, included, wrapper, output, entry)
+        narrow: list[str] = []
+        builder = self
+        while True:
+            try:
+                with builder.of_kernels():
+                    return builder._build_file(source, included, wrapper, output, entry, narrow)
+            except SourcesError as error:
+                if not narrow and _WIDE_FIELD.search(error.output):
+                    narrow.append(_NARROW)
+                elif OF_CLANG.search(error.output) and (other := builder.by_clang()):
+                    builder = other
+                else:
+                    raise
 
     def _build_file(
-        self, source: Path, included: Path, wrapper: Path, output: Path, entry: str
+        self,
+        source: Path,
+        included: Path,
+        wrapper: Path,
+        output: Path,
+        entry: str,
+        narrow: Sequence[str],
     ) -> None:
         cube = runs_on_cubes(source)
-        words = [*self.defines(None, (), cube=cube), *self.sources.defines]
+        words = [*self.defines(None, (), cube=cube), *self.sources.defines, *narrow]
         includes = self.kernel_includes(source)
         title = f"kernel file {source.name}"
         _, types = self.with_headers(

@@ -63,6 +63,25 @@ using ::mx_fp8_e4m3_t;
 using ::mx_fp8_e5m2_t;
 using ::QuantMode_t;
 
+// Fields that have 16 or 8 bits on the device have 32 here, so that what they cannot hold is named and not cut off. Their types show
+// where a kernel passes one to a template beside a value of the narrow type: `aclgrad build` compiles such a kernel with the narrow ones.
+namespace detail {
+#ifdef ACLSIM_NARROW_FIELDS
+using Field16 = uint16_t;
+using Field8 = uint8_t;
+#else
+using Field16 = uint32_t;
+using Field8 = uint32_t;
+#endif
+#if __NPU_ARCH__ == 3510 && defined(ACLSIM_NARROW_FIELDS)
+using ColumnsOfNd = uint32_t;
+using PitchOfNd = uint64_t;
+#else
+using ColumnsOfNd = Field16;
+using PitchOfNd = Field16;
+#endif
+}  // namespace detail
+
 struct Nd2NzParams {
   Nd2NzParams() = default;
   Nd2NzParams(uint32_t num, uint32_t n, uint32_t d, uint32_t srcMatrix, uint32_t srcD, uint32_t c0,
@@ -75,14 +94,14 @@ struct Nd2NzParams {
         dstNzC0Stride(c0),
         dstNzNStride(nStride),
         dstNzMatrixStride(dstMatrix) {}
-  uint32_t ndNum = 0;
-  uint32_t nValue = 0;
-  uint32_t dValue = 0;
-  uint32_t srcNdMatrixStride = 0;
-  uint32_t srcDValue = 0;
-  uint32_t dstNzC0Stride = 0;
-  uint32_t dstNzNStride = 0;
-  uint32_t dstNzMatrixStride = 0;
+  detail::Field16 ndNum = 0;
+  detail::Field16 nValue = 0;
+  detail::ColumnsOfNd dValue = 0;
+  detail::PitchOfNd srcNdMatrixStride = 0;
+  detail::PitchOfNd srcDValue = 0;
+  detail::Field16 dstNzC0Stride = 0;
+  detail::Field16 dstNzNStride = 0;
+  detail::ColumnsOfNd dstNzMatrixStride = 0;
 };
 
 struct LoadData2DParams {
@@ -96,25 +115,25 @@ struct LoadData2DParams {
         repeatTimes(repeat),
         sid(sidIn),
         addrMode(mode) {}
-  uint32_t startIndex = 0;
-  uint32_t dstGap = 0;
-  uint32_t srcStride = 0;
+  detail::Field16 startIndex = 0;
+  detail::Field16 dstGap = 0;
+  detail::Field16 srcStride = 0;
   bool ifTranspose = false;
-  uint32_t repeatTimes = 0;
-  uint32_t sid = 0;
-  uint32_t addrMode = 0;
+  detail::Field8 repeatTimes = 0;
+  detail::Field8 sid = 0;
+  detail::Field8 addrMode = 0;
 };
 using LoadData2dParams = LoadData2DParams;
 
 #if __NPU_ARCH__ == 3510
 struct Dn2NzParams {
-  uint32_t dnNum = 0;
-  uint32_t nValue = 0;
+  detail::Field16 dnNum = 0;
+  detail::Field16 nValue = 0;
   uint32_t dValue = 0;
   uint64_t srcDnMatrixStride = 0;
   uint64_t srcDValue = 0;
-  uint32_t dstNzC0Stride = 0;
-  uint32_t dstNzNStride = 0;
+  detail::Field16 dstNzC0Stride = 0;
+  detail::Field16 dstNzNStride = 0;
   uint32_t dstNzMatrixStride = 0;
 };
 struct LoadData2DParamsV2 {
@@ -131,10 +150,10 @@ struct LoadData2DParamsV2 {
         sid(sidIn) {}
   uint32_t mStartPosition = 0;
   uint32_t kStartPosition = 0;
-  uint32_t mStep = 0;
-  uint32_t kStep = 0;
+  detail::Field16 mStep = 0;
+  detail::Field16 kStep = 0;
   int32_t srcStride = 0;
-  uint32_t dstStride = 0;
+  detail::Field16 dstStride = 0;
   bool ifTranspose = false;
   uint8_t sid = 0;
 };
@@ -148,12 +167,12 @@ struct LoadData2DMxParams {
         yStep(ySteps),
         srcStride(stride),
         dstStride(toStride) {}
-  uint32_t xStartPosition = 0;
-  uint32_t yStartPosition = 0;
-  uint32_t xStep = 0;
-  uint32_t yStep = 0;
-  uint32_t srcStride = 0;
-  uint32_t dstStride = 0;
+  detail::Field16 xStartPosition = 0;
+  detail::Field16 yStartPosition = 0;
+  detail::Field8 xStep = 0;
+  detail::Field8 yStep = 0;
+  detail::Field16 srcStride = 0;
+  detail::Field16 dstStride = 0;
 };
 #endif
 
@@ -167,12 +186,12 @@ struct LoadData2dTransposeParams {
         dstGap(gap),
         dstFracGap(fracGap),
         addrMode(mode) {}
-  uint32_t startIndex = 0;
-  uint32_t repeatTimes = 0;
-  uint32_t srcStride = 0;
-  uint32_t dstGap = 0;
-  uint32_t dstFracGap = 0;
-  uint32_t addrMode = 0;
+  detail::Field16 startIndex = 0;
+  detail::Field8 repeatTimes = 0;
+  detail::Field16 srcStride = 0;
+  detail::Field16 dstGap = 0;
+  detail::Field16 dstFracGap = 0;
+  detail::Field8 addrMode = 0;
 };
 struct LoadData2dTransposeParamsV2 {
   LoadData2dTransposeParamsV2() = default;
@@ -185,13 +204,13 @@ struct LoadData2dTransposeParamsV2 {
         dstFracGap(fracGap),
         srcFracGap(srcGap),
         addrMode(mode) {}
-  uint32_t startIndex = 0;
-  uint32_t repeatTimes = 0;
-  uint32_t srcStride = 0;
-  uint32_t dstGap = 0;
-  uint32_t dstFracGap = 0;
-  uint32_t srcFracGap = 0;
-  uint32_t addrMode = 0;
+  detail::Field16 startIndex = 0;
+  detail::Field8 repeatTimes = 0;
+  detail::Field16 srcStride = 0;
+  detail::Field16 dstGap = 0;
+  detail::Field16 dstFracGap = 0;
+  detail::Field16 srcFracGap = 0;
+  detail::Field8 addrMode = 0;
 };
 
 enum class FmatrixMode : uint8_t { FMATRIX_LEFT = 0, FMATRIX_RIGHT };
@@ -232,19 +251,19 @@ struct LoadData3DParamsV2 {
     }
   }
   uint8_t padList[PAD_SIZE] = {};
-  uint32_t l1H = 0;
-  uint32_t l1W = 0;
-  uint32_t channelSize = 0;
-  uint32_t kExtension = 0;
-  uint32_t mExtension = 0;
-  uint32_t kStartPt = 0;
-  uint32_t mStartPt = 0;
-  uint32_t strideW = 1;
-  uint32_t strideH = 1;
-  uint32_t filterW = 1;
-  uint32_t filterH = 1;
-  uint32_t dilationFilterW = 1;
-  uint32_t dilationFilterH = 1;
+  detail::Field16 l1H = 0;
+  detail::Field16 l1W = 0;
+  detail::Field16 channelSize = 0;
+  detail::Field16 kExtension = 0;
+  detail::Field16 mExtension = 0;
+  detail::Field16 kStartPt = 0;
+  detail::Field16 mStartPt = 0;
+  detail::Field8 strideW = 1;
+  detail::Field8 strideH = 1;
+  detail::Field8 filterW = 1;
+  detail::Field8 filterH = 1;
+  detail::Field8 dilationFilterW = 1;
+  detail::Field8 dilationFilterH = 1;
   bool enTranspose = false;
   bool enSmallK = false;
   T padValue{};
@@ -265,7 +284,7 @@ struct LoadData3DParamsV2Pro {
         fMatrixCtrl(ofRight),
         extConfig(extents),
         filterConfig(filter) {}
-  uint32_t channelSize = 0;
+  detail::Field16 channelSize = 0;
   bool enTranspose = false;
   bool enSmallK = false;
   bool filterSizeW = false;
@@ -279,9 +298,9 @@ struct LoadDataRepeatParam {
   LoadDataRepeatParam() = default;
   LoadDataRepeatParam(uint32_t stride, uint32_t time, uint32_t mode)
       : repeatStride(stride), repeatTime(time), repeatMode(mode) {}
-  uint32_t repeatStride = 0;
-  uint32_t repeatTime = 1;
-  uint32_t repeatMode = 0;
+  detail::Field16 repeatStride = 0;
+  detail::Field8 repeatTime = 1;
+  detail::Field8 repeatMode = 0;
 };
 
 struct LoadDataRepeatParamWithStride {
@@ -300,9 +319,9 @@ struct InitConstValueParams {
   InitConstValueParams(uint32_t repeat, uint32_t blocks, uint32_t gap, T value)
       : repeatTimes(repeat), blockNum(blocks), dstGap(gap), initValue(value) {}
   InitConstValueParams(uint32_t repeat, T value) : repeatTimes(repeat), initValue(value) {}
-  uint32_t repeatTimes = 0;
-  uint32_t blockNum = 0;
-  uint32_t dstGap = 0;
+  detail::Field16 repeatTimes = 0;
+  detail::Field16 blockNum = 0;
+  detail::Field16 dstGap = 0;
   T initValue{};
 };
 
@@ -320,9 +339,9 @@ struct MmadParams {
         enWinogradB(winogradB) {}
   MmadParams(uint32_t mIn, uint32_t nIn, uint32_t kIn, uint8_t unit, bool source, bool initial)
       : m(mIn), n(nIn), k(kIn), unitFlag(unit), cmatrixSource(source), cmatrixInitVal(initial) {}
-  uint32_t m = 0;
-  uint32_t n = 0;
-  uint32_t k = 0;
+  detail::Field16 m = 0;
+  detail::Field16 n = 0;
+  detail::Field16 k = 0;
   bool isBias = false;
   int32_t fmOffset = 0;
   bool enSsparse = false;
@@ -367,15 +386,15 @@ struct FixpipeParamsV220 {
         dstNdStride(dstNd),
         reluEn(relu),
         unitFlag(unit) {}
-  uint32_t nSize = 0;
-  uint32_t mSize = 0;
-  uint32_t srcStride = 0;
+  detail::Field16 nSize = 0;
+  detail::Field16 mSize = 0;
+  detail::Field16 srcStride = 0;
   uint32_t dstStride = 0;
   QuantMode_t quantPre = QuantMode_t::NoQuant;
   uint64_t deqScalar = 0;
-  uint32_t ndNum = 1;
-  uint32_t srcNdStride = 0;
-  uint32_t dstNdStride = 0;
+  detail::Field16 ndNum = 1;
+  detail::Field16 srcNdStride = 0;
+  detail::Field16 dstNdStride = 0;
   bool reluEn = false;
   uint8_t unitFlag = 0;
   bool isChannelSplit = false;
@@ -383,15 +402,15 @@ struct FixpipeParamsV220 {
 
 #if __NPU_ARCH__ == 3510
 struct Nz2NdParams {
-  uint32_t ndNum = 1;
-  uint32_t srcNdStride = 0;
+  detail::Field16 ndNum = 1;
+  detail::Field16 srcNdStride = 0;
   uint32_t dstNdStride = 0;
 };
 struct Nz2DnParams {
-  uint32_t dnNum = 1;
-  uint32_t srcNzMatrixStride = 0;
+  detail::Field16 dnNum = 1;
+  detail::Field16 srcNzMatrixStride = 0;
   uint32_t dstDnMatrixStride = 0;
-  uint32_t srcNzC0Stride = 0;
+  detail::Field16 srcNzC0Stride = 0;
 };
 template <CO2Layout format>
 struct TransformParams {
@@ -410,9 +429,9 @@ struct FixpipeParamsArch3510 {
   FixpipeParamsArch3510() = default;
   FixpipeParamsArch3510(uint32_t nIn, uint32_t mIn, uint32_t srcStrideIn, uint32_t dstStrideIn)
       : nSize(nIn), mSize(mIn), srcStride(srcStrideIn), dstStride(dstStrideIn) {}
-  uint32_t nSize = 0;
-  uint32_t mSize = 0;
-  uint32_t srcStride = 0;
+  detail::Field16 nSize = 0;
+  detail::Field16 mSize = 0;
+  detail::Field16 srcStride = 0;
   uint32_t dstStride = 0;
   QuantMode_t quantPre = QuantMode_t::NoQuant;
   uint64_t deqScalar = 0;
@@ -445,19 +464,19 @@ struct Nz2NdParams {
   Nz2NdParams(bool en, uint32_t num, uint32_t srcStride, uint32_t dstStride, uint32_t n)
       : nz2ndEn(en), ndNum(num), srcNdStride(srcStride), dstNdStride(dstStride), originalNSize(n) {}
   bool nz2ndEn = false;
-  uint32_t ndNum = 1;
-  uint32_t srcNdStride = 0;
-  uint32_t dstNdStride = 0;
-  uint32_t originalNSize = 0;
+  detail::Field16 ndNum = 1;
+  detail::Field16 srcNdStride = 0;
+  detail::Field16 dstNdStride = 0;
+  detail::Field16 originalNSize = 0;
 };
-template <typename T>
+template <typename T = int32_t>
 struct FixpipeParams {
   FixpipeParams() = default;
   FixpipeParams(uint32_t count, uint32_t len, uint32_t srcGap, uint32_t dstGap)
       : cburstNum(count), burstLen(len), srcStride(srcGap), dstStride(dstGap) {}
-  uint32_t cburstNum = 1;
-  uint32_t burstLen = 1;
-  uint32_t srcStride = 0;
+  detail::Field16 cburstNum = 1;
+  detail::Field16 burstLen = 1;
+  detail::Field16 srcStride = 0;
   uint32_t dstStride = 0;
   QuantParams quantParams;
   bool reluEn = false;
@@ -479,10 +498,10 @@ struct DataCopyCO12DstParams {
         channelSplit(split),
         nz2ndEn(nd) {}
   uint8_t sid = 0;
-  uint32_t nSize = 0;
-  uint32_t mSize = 0;
+  detail::Field16 nSize = 0;
+  detail::Field16 mSize = 0;
   uint32_t dstStride = 0;
-  uint32_t srcStride = 0;
+  detail::Field16 srcStride = 0;
   uint8_t unitFlag = 0;
   uint8_t clipReluPre = 0;
   uint8_t eltWiseOp = 0;

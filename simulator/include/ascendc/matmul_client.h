@@ -21,7 +21,7 @@ template <typename A, typename B, typename C, typename Bias = C, const auto& giv
 class MatmulClient {
   static constexpr bool kIntoUb = detail::mm::kIsInUb<C>;
   static constexpr bool kFromUb =
-      A::pos == TPosition::VECOUT || B::pos == TPosition::VECOUT || Bias::pos == TPosition::VECOUT;
+      detail::mm::kIsInUb<A> || detail::mm::kIsInUb<B> || detail::mm::kIsInUb<Bias>;
   using Impl = MatmulImpl<detail::mm::InGm<A>, detail::mm::InGm<B>, detail::mm::InGm<C>,
                           detail::mm::InGm<Bias>, given, CallBack, Policy>;
   using SrcA = typename A::T;
@@ -38,9 +38,9 @@ class MatmulClient {
 
   template <typename Type>
   static constexpr bool kIsOperand =
-      Type::pos == TPosition::GM || Type::pos == TPosition::VECOUT || Type::pos == TPosition::TSCM;
+      Type::pos == TPosition::GM || detail::mm::kIsInUb<Type> || Type::pos == TPosition::TSCM;
   static_assert(kIsOperand<A> && kIsOperand<B>,
-                "Matmul: in MIX kernels A and B lie in GM, VECOUT or TSCM");
+                "Matmul: in MIX kernels A and B lie in GM, UB or TSCM");
   static_assert(sizeof(Impl) > 0, "Matmul: both halves say what the AIC's cannot do");
   static_assert(C::pos == TPosition::GM || kIntoUb,
                 "Matmul: in MIX kernels C goes to GM or UB; docs/simulator.md says what is");
@@ -49,11 +49,11 @@ class MatmulClient {
   static_assert(
       (A::pos == TPosition::GM || A::format == CubeFormat::ND || A::format == CubeFormat::NZ) &&
           (B::pos == TPosition::GM || B::format == CubeFormat::ND || B::format == CubeFormat::NZ),
-      "Matmul: matrices in VECOUT are ND or NZ");
+      "Matmul: matrices in UB are ND or NZ");
   static_assert(!detail::mm::kIsSparse<B>,
                 "Matmul: SparseMatmulType is of kernels of cube cores alone (ASCENDC_CUBE_ONLY)");
   static_assert(A::layout == LayoutMode::NONE || !kFromUb,
-                "Matmul: batches with A, B or the bias in VECOUT are not simulated yet; they lie "
+                "Matmul: batches with A, B or the bias in UB are not simulated yet; they lie "
                 "in GM; docs/simulator.md says what is");
 
  public:
@@ -127,8 +127,8 @@ class MatmulClient {
   // In UB: the part of this AIV, with rows of whole blocks of 32 bytes. It stays there until the product has begun. In TSCM: the same in
   // fractals, until the product is done.
   void SetTensorA(const LocalTensor<SrcA>& leftMatrix, bool isTransposeA = false) {
-    static_assert(A::pos == TPosition::VECOUT || A::pos == TPosition::TSCM,
-                  "Matmul: SetTensorA takes a LocalTensor where A is in VECOUT or TSCM");
+    static_assert(detail::mm::kIsInUb<A> || A::pos == TPosition::TSCM,
+                  "Matmul: SetTensorA takes a LocalTensor where A is in UB or TSCM");
     if constexpr (A::pos == TPosition::TSCM) {
       next_.a.SetInL1(leftMatrix, isTransposeA);
     } else {
@@ -138,8 +138,8 @@ class MatmulClient {
     next_.changes |= detail::mm::kAChanged;
   }
   void SetTensorB(const LocalTensor<SrcB>& rightMatrix, bool isTransposeB = false) {
-    static_assert(B::pos == TPosition::VECOUT || B::pos == TPosition::TSCM,
-                  "Matmul: SetTensorB takes a LocalTensor where B is in VECOUT or TSCM");
+    static_assert(detail::mm::kIsInUb<B> || B::pos == TPosition::TSCM,
+                  "Matmul: SetTensorB takes a LocalTensor where B is in UB or TSCM");
     if constexpr (B::pos == TPosition::TSCM) {
       next_.b.SetInL1(rightMatrix, isTransposeB);
     } else {
@@ -155,8 +155,8 @@ class MatmulClient {
     next_.changes |= detail::mm::kBiasChanged;
   }
   void SetBias(const LocalTensor<BiasT>& inputBias) {
-    static_assert(Bias::pos == TPosition::VECOUT,
-                  "Matmul: SetBias takes a LocalTensor where the bias is in VECOUT");
+    static_assert(detail::mm::kIsInUb<Bias>,
+                  "Matmul: SetBias takes a LocalTensor where the bias is in UB");
     static_assert(config.enableSetBias, "Matmul: SetBias with a config whose enableSetBias is off");
     inUbBias_ = inputBias;
     next_.hasBias = true;
@@ -576,21 +576,21 @@ class MatmulClient {
     if (kFromUb && has(Change(kAChanged | kBChanged | kBiasChanged))) {
       HearAll();  // the AIC is done with what lay there
     }
-    if constexpr (A::pos == TPosition::VECOUT) {
+    if constexpr (kIsInUb<A>) {
       if (has(kAChanged)) {
         const bool isMRow = !next_.a.transposed;
         next_.a.Set(share_.template InShare<A>(inUbA_, isMRow ? m : k, isMRow ? k : m, "A"),
                     !isMRow, true);
       }
     }
-    if constexpr (B::pos == TPosition::VECOUT) {
+    if constexpr (kIsInUb<B>) {
       if (has(kBChanged)) {
         const bool isNRow = next_.b.transposed;
         next_.b.Set(share_.template InShare<B>(inUbB_, isNRow ? n : k, isNRow ? k : n, "B"), isNRow,
                     true);
       }
     }
-    if constexpr (Bias::pos == TPosition::VECOUT) {
+    if constexpr (kIsInUb<Bias>) {
       if (has(kBiasChanged) && next_.hasBias) {
         next_.bias.Set(share_.template InShare<Bias>(inUbBias_, 1, n, "the bias"));
       }

@@ -105,10 +105,15 @@ struct Rules {
                 "Matmul: C in this format is not simulated yet; it is ND, ND_ALIGN or NZ");
   static_assert(!kOwnCo1 || (C::format == CubeFormat::NZ && std::is_same_v<Dst, Sum>),
                 "Matmul: C in CO1 is NZ, of float or int32_t");
-  static_assert(kIsBatch == (B::layout != LayoutMode::NONE) &&
-                    kIsBatch == (C::layout != LayoutMode::NONE) &&
-                    (!kIsBatch || A::layout == B::layout),
+  static_assert(!kIsBatch || (A::layout == B::layout && C::layout != LayoutMode::NONE),
                 "Matmul: A and B of a batch have one LayoutMode, and C has one as well");
+  // A decides whether there are batches. One product takes no notice of a NORMAL B or C but in the NORM template, which would copy B by
+  // matrices of a batch.
+  static_assert(kIsBatch || ((B::layout == LayoutMode::NONE ||
+                              (B::layout == LayoutMode::NORMAL && !config.doNorm)) &&
+                             (C::layout == LayoutMode::NONE || C::layout == LayoutMode::NORMAL)),
+                "Matmul: without a LayoutMode of A there is one product, of a B without one, or "
+                "with NORMAL beyond the NORM template (CFG_MDL)");
   static_assert(!kIsBatch || (A::pos == TPosition::GM && B::pos == TPosition::GM && !kOwnCo1 &&
                               !kCopiesA && !kCopiesB && !kCopiesOut),
                 "Matmul: batches with matrices in TSCM or CO1, or with copies of the kernel's own, "

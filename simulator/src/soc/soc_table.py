@@ -73,6 +73,12 @@ def matrix(row: dict[str, Any]) -> str:
     )
 
 
+def intrinsics(row: dict[str, Any]) -> str:
+    """What tiling is told of the matrix unit: names and types."""
+    found = row["intrinsics"].items()
+    return "{" + ", ".join(f'{{"Intrinsic_{name}", "{types}"}}' for name, types in found) + "}"
+
+
 def table(data: dict[str, Any]) -> str:
     """One designated initialiser per SoC, in the order of soc.h."""
     lines = [f"// {data['source']}"]
@@ -86,6 +92,7 @@ def table(data: dict[str, Any]) -> str:
         row["aivCores"] = vector_cores(row)
         fields = [f".{field} = {literal(row[field])}" for field in FIELDS]
         fields.append(f".matrix = {matrix(row)}")
+        fields.append(f".intrinsics = {intrinsics(row)}")
         fields.append(f".spaces = {spaces(row, data['aligns'])}")
         lines.append("{" + ", ".join(fields) + "},")
     return "\n".join(lines) + "\n"

@@ -246,6 +246,16 @@ PRODUCT(e5m2_half, ND, ND, ND, fp8_e5m2_t, half, float, CFG_NORM)
 #endif
 PRODUCT(half_no_end, ND, ND, ND, half, float, float, kWithoutEnd)
 
+// A alone says whether there are batches: B and C have the LayoutMode of one here, and there is one product.
+extern "C" __global__ __aicore__ void half_normal(GM_ADDR a, GM_ADDR b, GM_ADDR c, GM_ADDR bias,
+                                                  GM_ADDR quant, GM_ADDR told) {
+  Product<InGm<CubeFormat::ND, half>,
+          MatmulType<TPosition::GM, CubeFormat::ND, half, true, LayoutMode::NORMAL>,
+          MatmulType<TPosition::GM, CubeFormat::ND, float, false, LayoutMode::NORMAL>,
+          InGm<CubeFormat::ND, float, false>, CFG_MDL>()
+      .Run(a, b, c, bias, quant, told);
+}
+
 // Policies: tiles on one side of the diagonal are left out; A stays in L1.
 #define PRODUCT_BY(name, Policy)                                                               \
   extern "C" __global__ __aicore__ void name(GM_ADDR a, GM_ADDR b, GM_ADDR c, GM_ADDR bias,    \

@@ -325,7 +325,7 @@ template <typename T, TPosition in, typename Dst, TPosition out, typename CallBa
 class Part {
   using Sum = std::conditional_t<std::is_same_v<T, int8_t>, int32_t, float>;
   using Operand = MatmulType<in, CubeFormat::ND, T, true>;
-  static constexpr bool kFromUb = in == TPosition::VECOUT, kToUb = out != TPosition::GM,
+  static constexpr bool kFromUb = in != TPosition::GM, kToUb = out != TPosition::GM,
                         kOwnCopies = !std::is_same_v<CallBack, MatmulCallBackFunc<>>;
 
  public:
@@ -465,6 +465,7 @@ PRODUCT(without_end, Out, kWithoutEnd)
   }
 
 PART(from_ub, half, VECOUT, float, GM, MatmulCallBackFunc<>)
+PART(from_veccalc, half, VECCALC, float, GM, MatmulCallBackFunc<>)
 PART(from_ub_int8, int8_t, VECOUT, int32_t, GM, MatmulCallBackFunc<>)
 PART(all_to_ub, half, GM, float, VECIN, MatmulCallBackFunc<>)
 PART(all_to_veccalc, half, GM, float, VECCALC, MatmulCallBackFunc<>)

@@ -407,6 +407,17 @@ def test_a_in_l1_and_c_in_l0c(
     product.check(product.run(runtime, library))
 
 
+@pytest.mark.parametrize("trans", [False, True])
+def test_layouts_of_batches_without_one_of_a(
+    runtime: Runtime, library: ctypes.CDLL, trans: bool
+) -> None:
+    product = Product(
+        "half_normal", 100, 130, 41, base=(48, 64, 32), trans_a=trans, trans_b=trans,
+        bias=np.float32,
+    )  # fmt: skip
+    product.check(product.run(runtime, library))
+
+
 @pytest.mark.parametrize("kernel", ["half_constant", "half_constant_alone"])
 @pytest.mark.parametrize("shape", [(64, 96, 160), (50, 90, 141)])
 def test_tilings_that_the_compiler_knows(
@@ -521,6 +532,7 @@ REFUSED = {
         " OwnPolicy>"
     ),
     "A and B of a batch have one LayoutMode": "Matmul<Batch<half>, Gm<half>, Gm<float>>",
+    "without a LayoutMode of A there is one product": "Matmul<Gm<half>, Batch<half>, Gm<float>>",
     "NORM template, without quantisation": "Matmul<Batch<half>, Batch<half>, Batch<int8_t>>",
 }
 

@@ -225,6 +225,14 @@ def test_operands_in_ub(
     near(run(runtime, library, product, key), product.want(), product)
 
 
+@pytest.mark.parametrize("trans", [False, True])
+def test_operands_in_veccalc(runtime: Runtime, library: ctypes.CDLL, trans: bool) -> None:
+    """Matmul asks whether an operand lies in UB, not for which queue's position it has."""
+    product = Product("from_veccalc", 33, 70, 65, parts=(2, 1, 1), bias=np.float32)
+    product.trans_a = product.trans_b = trans
+    near(run(runtime, library, product), product.want(), product)
+
+
 @pytest.mark.parametrize(
     ("kernel", "trans"), [("from_ub_int8", False), ("from_ub_int8", True), ("int8_int32", False)]
 )
@@ -346,7 +354,7 @@ def test_kernel_of_vector_cores(runtime: Runtime, library: ctypes.CDLL) -> None:
 
 
 REFUSED = {
-    "A and B lie in GM, VECOUT or TSCM": "Matmul<At<TPosition::A1>, Gm, Gm> mm",
+    "A and B lie in GM, UB or TSCM": "Matmul<At<TPosition::A1>, Gm, Gm> mm",
     "C goes to GM or UB": "Matmul<Gm, Gm, At<TPosition::CO1>> mm",
     "C in VECIN is ND or ND_ALIGN": "Matmul<Gm, Gm, At<TPosition::VECIN>> mm",
     "A and B of a batch have one LayoutMode": (
@@ -355,7 +363,7 @@ REFUSED = {
     ),
     "A, B and C of IterateBatch have": "Matmul<Gm, Gm, Gm> mm; mm.IterateBatch(c, 2, 2, false)",
     "GetTensorC<false> takes a LocalTensor": "Matmul<Gm, Gm, Gm> mm; mm.GetTensorC<false>(c)",
-    "takes a LocalTensor where A is in VECOUT or TSCM": (
+    "takes a LocalTensor where A is in UB or TSCM": (
         "Matmul<Gm, Gm, Gm> mm; mm.SetTensorA(LocalTensor<half>())"
     ),
 }

@@ -327,7 +327,10 @@ def test_whole_memories_are_given(tilings: Tilings) -> None:
 
 @pytest.mark.parametrize("soc", [*SIZES, "Ascend910A"])
 def test_what_tiling_is_told_of_memories(toolkit: Path, tmp_path: Path, soc: str) -> None:
-    """L0A, L0B, L0C, L1, FB and BT, then the rates of L2, HBM and UB, by PlatformAscendC."""
+    """L0A, L0B, L0C, L1, FB and BT, then the rates of L2, HBM and UB, by PlatformAscendC; what the
+    matrix unit takes, by which tiling chooses: one that reads nothing there takes each SoC for one
+    without Fixpipe.
+    """
     program = tmp_path / "core_memories"
     source = Path(__file__).parents[1] / "programs" / "core_memories.cpp"
     command = ["g++", "-std=c++17", f"-I{toolkit}/include", str(source), "-o", str(program)]
@@ -339,8 +342,15 @@ def test_what_tiling_is_told_of_memories(toolkit: Path, tmp_path: Path, soc: str
     l1, l0, l0c, bt = SIZES.get(soc, SIZES["Ascend310P3"])
     fb = {"Ascend910B2": 2048, "Ascend950PR_9599": 4096}.get(soc, 0)
     kept = 256 if bt else 0
-    sizes, rates = told.stdout.splitlines()
+    sizes, rates, intrinsics = told.stdout.splitlines()
     assert list(map(int, sizes.split())) == [l0, l0, l0c, l1 + kept, fb, bt]
     l2_rate, ddr_rate = RATES[soc]
     # Memories without a rate tell 0, and a unit test may set others.
     assert list(map(int, rates.split())) == [l2_rate, ddr_rate, 0, 7]
+    fixpipe, to_bt, to_ub, mmad, kind = intrinsics.split()
+    split = soc in ("Ascend910B2", "Ascend950PR_9599")
+    assert kind == ("split" if split else "-")
+    assert fixpipe == ("f32,s32,f16" if split else "-")
+    assert ("bf16" in to_bt.split(",")) == (soc == "Ascend950PR_9599")
+    assert (to_bt == "-") == (to_ub != "-") == (not split)
+    assert "f32f16f16" in mmad.split(",") and ("f322f32" in mmad.split(",")) == split

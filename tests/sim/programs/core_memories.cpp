@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prints what tiling is told of a core's memories: sizes of L0A, L0B, L0C, L1, FB and BT; on a line of their own the
-// rates of L2, HBM and UB, and the rate of L2 where a test has set one.
+// rates of L2, HBM and UB, and the rate of L2 where a test has set one; then what copies and products of the matrix unit take.
 #include <cstdio>
 #include <initializer_list>
 
@@ -29,5 +29,14 @@ int main() {
   uint64_t rate = 1;
   platform_ascendc::PlatformAscendC(&infos).GetCoreMemBw(CoreMemType::L2, rate);
   std::printf("%llu\n", static_cast<unsigned long long>(rate));
+  for (const char* name : {"Intrinsic_fix_pipe_l0c2out", "Intrinsic_data_move_l12bt",
+                           "Intrinsic_data_move_l0c2ub", "Intrinsic_mmad"}) {
+    std::string types;
+    fe::PlatFormInfos().GetPlatformRes("AICoreintrinsicDtypeMap", name, types);
+    std::printf("%s ", types.empty() ? "-" : types.c_str());
+  }
+  std::string kind;
+  fe::PlatFormInfos().GetPlatformRes("SoCInfo", "cube_vector_combine", kind);
+  std::printf("%s\n", kind.empty() ? "-" : kind.c_str());
   return 0;
 }

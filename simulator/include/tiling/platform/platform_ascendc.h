@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <mutex>  // op_host sources take it from here
 
 #include "platform/soc_spec.h"
 

@@ -52,6 +52,7 @@ bool PlatFormInfos::GetPlatformRes(const std::string& label,
               {"core_type_list", split ? "CubeCore,VectorCore" : "AICore"},
               {"l2_size", std::to_string(soc.l2Bytes)},
               {"memory_size", std::to_string(soc.memBytes)}};
+    if (split) values["cube_vector_combine"] = "split";
   } else if (label == "AICoreSpec") {
     values = {{"ub_size", std::to_string(soc.ubBytes)},
               {"l1_size", std::to_string(soc.BytesOf(aclsim::Space::kL1))},
@@ -59,6 +60,8 @@ bool PlatFormInfos::GetPlatformRes(const std::string& label,
               {"l0_b_size", std::to_string(soc.BytesOf(aclsim::Space::kL0b))},
               {"l0_c_size", std::to_string(soc.BytesOf(aclsim::Space::kL0c))},
               {"vec_freq", std::to_string(soc.vecFreqMhz)}};
+  } else if (label == "AICoreintrinsicDtypeMap") {
+    values = soc.intrinsics;  // tiling chooses whole algorithms by what is among them
   } else if (label == "AICoreMemoryRates") {
     values = {{"l2_rate", std::to_string(soc.l2Rate)}, {"ddr_rate", std::to_string(soc.memRate)}};
   } else {
