@@ -36,21 +36,29 @@ class MatmulImpl {
                         kCopiesA = Rules::kCopiesA, kCopiesB = Rules::kCopiesB,
                         kIsBatch = Rules::kIsBatch, kOfSparse = Rules::kOfSparse;
   static constexpr uint32_t kDropped = detail::mm::kDropped<B>;
+  static constexpr const char* kEndBetween =
+      "Both objects use the same memories and flags. Call End after the products of one and before "
+      "those of another.";
 
  public:
   static constexpr auto kTriangle = detail::mm::TriangleOf<Policy<given, A, B, C, Bias>>::value;
 
   MatmulImpl() = default;
+  // The last object of a TPipe may leave out End: the pipe gives back the flags of its memories.
   ~MatmulImpl() noexcept(false) {
-    if (!config.enableEnd && isUnderWay_ && GetTPipePtr() == pipe_) {
-      End();
+    if (!isUnderWay_ || GetTPipePtr() != pipe_ || std::uncaught_exceptions() != 0) {
+      return;
     }
-    if (config.enableEnd && isUnderWay_ && std::uncaught_exceptions() == 0) {
+    detail::mm::Memory& memory = detail::mm::Memory::Of(pipe_);
+    if (!config.enableEnd) {
+      End();
+    } else if (memory.IsOwnedBy(this)) {
+      memory.Leave();
+    } else {
       isUnderWay_ = false;
-      detail::mm::Misuse("End",
-                         "Hardware leaves its flags set for whoever comes next. Call End "
-                         "once after the last product of an object.",
-                         "the object ends with its products, and End was not called");
+      detail::mm::Misuse("End", kEndBetween,
+                         "the object ends after products of another one, and End was not called "
+                         "between the two");
     }
   }
 
@@ -533,6 +541,11 @@ class MatmulImpl {
       hasTile_ = false;
     }
     memory.Reserve(room_.all, room_.l0c, tiling_.isBias != 0);
+    if (memory.WasLeft()) {
+      detail::mm::Misuse("End", kEndBetween,
+                         "the object before this one ended with its products, and End was not "
+                         "called");
+    }
     memory.Own(this);
     isUnderWay_ = true;
     const uint32_t baseM = Word(tiling_.baseM), baseN = Word(tiling_.baseN);

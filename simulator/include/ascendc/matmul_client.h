@@ -225,6 +225,7 @@ class MatmulClient {
       return IterateLater(enPartialSum);
     }
     next_.partialSum = enPartialSum;
+    later_ = {};
     return Call(detail::mm::Ask::kIterate).hasTile;
   }
   template <bool sync = true>
@@ -244,14 +245,14 @@ class MatmulClient {
       detail::mm::Misuse("GetTensorC", "Sums and the like are for GM.",
                          "enAtomic is %d for a tile that goes to UB", int{enAtomic});
     }
-    if constexpr (sync) {
+    if (sync && later_.count == 0) {  // Iterate says which it is, whatever the argument here
       const GlobalTensor<Dst> slot = share_.template Slot<Dst>();
       const detail::mm::Answer tile = Tile(slot, 0, true);
       share_.CopyToUb(co2Local, slot, tile, tile.pitch);
     } else {
       detail::mm::Answer tile;
       const GlobalTensor<Dst> slot = NextOfLater(&tile);
-      share_.template CopyToUb<false>(co2Local, slot, tile, tile.pitch);
+      share_.template CopyToUb<sync>(co2Local, slot, tile, tile.pitch);
     }
   }
   // The vector unit may read what GetTensorC<false> has copied into UB.
@@ -259,7 +260,6 @@ class MatmulClient {
   // The tile that Iterate<false> has made, where SetWorkspace says: baseM x baseN elements.
   template <bool sync = true>
   GlobalTensor<Dst> GetTensorC(uint8_t enAtomic = 0, bool enSequentialWrite = false) {
-    static_assert(!sync, "Matmul: GetTensorC that returns a GlobalTensor is of Iterate<false>");
     static_cast<void>(enAtomic), static_cast<void>(enSequentialWrite);
     detail::mm::Answer tile;
     return NextOfLater(&tile);

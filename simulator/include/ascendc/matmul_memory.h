@@ -162,6 +162,12 @@ class Memory : public PipeParts {
     l0c.Close(pipe_);
     owner_ = nullptr;
   }
+  // Nobody's, of an object without End: the pipe may end so, and no other object may follow.
+  void Leave() {
+    Release();
+    wasLeft_ = true;
+  }
+  bool WasLeft() const { return wasLeft_; }
 
   template <typename T>
   LocalTensor<T> L1(uint32_t offset) {
@@ -198,6 +204,7 @@ class Memory : public PipeParts {
 
   TPipe* pipe_;
   const void* owner_ = nullptr;
+  bool wasLeft_ = false;
   TBuf<TPosition::A1> l1_;
   TBuf<TPosition::A2> l0a_;
   TBuf<TPosition::B2> l0b_;

@@ -10,7 +10,20 @@ using namespace AscendC;
 
 namespace {
 
-enum Way { kAll, kTiles, kTilesTwice, kDense, kSteps, kNoEnd, kNoA, kNoB, kTileFirst, kTwoObjects };
+enum Way {
+  kAll,
+  kTiles,
+  kTilesTwice,
+  kDense,
+  kSteps,
+  kNoEnd,
+  kNoA,
+  kNoB,
+  kTileFirst,
+  kTwoObjects,
+  kOneAfterTheOther,
+  kOneInTheOther
+};
 
 struct Told {
   int32_t transA, transB, way, atomic, bias, quant, quantLow, quantHigh, hf32, orgKc, tailK, none;
@@ -43,6 +56,26 @@ class Product {
       object.End();
       other.IterateAll(c_, 1);
       other.End();
+      return;
+    }
+    if (told_.way == kOneAfterTheOther || told_.way == kOneInTheOther) {
+      {
+        Object other;
+        other.Init(&tiling_, &pipe);
+        if (told_.way == kOneInTheOther) {
+          Describe(object);
+          object.IterateAll(c_, 1);
+        }
+        Describe(other);
+        other.IterateAll(c_, 1);
+        if (told_.way == kOneInTheOther) {
+          other.End();
+          return;
+        }
+      }
+      Describe(object);
+      object.IterateAll(c_, 1);
+      object.End();
       return;
     }
     Describe(object);

@@ -232,7 +232,8 @@ class Product {
     if (told_.way == kIntoUb) {
       object.GetTensorC(x, 0, true);
     } else if (told_.way == kLaterAsked) {
-      GlobalTensor<float> tile = object.template GetTensorC<false>(0, true);
+      // It is Iterate that says so: the argument here may be left out.
+      GlobalTensor<float> tile = object.GetTensorC(0, true);
       SetFlag<HardEvent::MTE3_MTE2>(EVENT_ID3);
       WaitFlag<HardEvent::MTE3_MTE2>(EVENT_ID3);
       DataCopy(x, tile, static_cast<uint32_t>(tiling_.baseM * tiling_.baseN));

@@ -20,7 +20,10 @@ from instructions import cube_model as model
 from instructions.bench import KernelError, Runtime, compile_kernel
 
 CUBE = "-D__DAV_C220_CUBE__"
-(ALL, TILES, TILES_TWICE, DENSE, STEPS, NO_END, NO_A, NO_B, TILE_FIRST, TWO_OBJECTS) = range(10)
+(
+    ALL, TILES, TILES_TWICE, DENSE, STEPS, NO_END, NO_A, NO_B, TILE_FIRST, TWO_OBJECTS,
+    ONE_AFTER_THE_OTHER, ONE_IN_THE_OTHER,
+) = range(12)  # fmt: skip
 FIELDS = Path(__file__).parents[3] / "simulator" / "include" / "kernel_tiling" / "tiling_fields.h"
 
 Array = npt.NDArray[Any]
@@ -448,14 +451,24 @@ def test_policies(
     product.check(np.where(left_out, product.want().astype(np.float32), got))
 
 
-def test_without_end(runtime: Runtime, library: ctypes.CDLL) -> None:
-    """A config whose enableEnd is off."""
-    product = Product("half_no_end", 40, 50, 33, way=NO_END)
+@pytest.mark.parametrize("kernel", ["half_no_end", "half_float"])
+def test_without_end(runtime: Runtime, library: ctypes.CDLL, kernel: str) -> None:
+    """A config whose enableEnd is off, and the last object of a TPipe: CANN's page of End asks for
+    it between objects, and the pipe takes back the flags.
+    """
+    product = Product(kernel, 40, 50, 33, way=NO_END)
     product.check(product.run(runtime, library))
 
 
 MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
-    "no end": ({"way": NO_END}, r"End of a Matmul object: .* End was not called"),
+    "no end before the next": (
+        {"way": ONE_AFTER_THE_OTHER},
+        r"End of a Matmul object: the object before this one .* End was not called",
+    ),
+    "no end between": (
+        {"way": ONE_IN_THE_OTHER},
+        r"End of a Matmul object: the object ends after products of another .* End was not called",
+    ),
     "no a": ({"way": NO_A}, r"Iterate of a Matmul object: A is not set"),
     "no b": ({"way": NO_B}, r"Iterate of a Matmul object: B is not set"),
     "no tile": ({"way": TILE_FIRST}, r"GetTensorC of a Matmul object: there is no tile"),

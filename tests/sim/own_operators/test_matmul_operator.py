@@ -87,12 +87,17 @@ def test_its_cases_are_green(tmp_path: Path) -> None:
 
 KERNEL = ("op_kernel", "matmul_bias.cpp")
 TILING = ("op_host", "matmul_bias_tiling.cpp")
+NEXT_OBJECT = (
+    "    decltype(matmul) next;\n    next.Init(&tiling_);\n    next.SetTensorA(a_);\n"
+    "    next.SetTensorB(b_, transposed_);\n    next.SetBias(bias_);\n    next.IterateAll(c_);\n"
+    "    next.End();\n"
+)
 
 
 @pytest.mark.parametrize(
     ("file", "old", "new", "said"),
     [
-        (KERNEL, "    matmul.End();\n", "", "End was not called"),
+        (KERNEL, "    matmul.End();\n", NEXT_OBJECT, "End was not called"),
         (KERNEL, "    matmul.SetTensorB(b_, transposed_);\n", "", "B is not set"),
         (KERNEL, "DTYPE_B, true>", "DTYPE_B>", "which its MatmulType does not say"),
         (KERNEL, "    matmul.SetBias(bias_);\n", "", "wrong: every element"),
