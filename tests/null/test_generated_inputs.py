@@ -95,6 +95,20 @@ def test_matrices_of_a_product_go_together() -> None:
     assert all(case.recipe and case.recipe.style != "product" for case in others)
 
 
+def test_a_product_whose_inference_says_nothing() -> None:
+    """Its outputs are given: without a bias, and with one, which some products ask for."""
+    inputs = (Param("x1"), Param("x2"), Param("bias", kind="optional"))
+    definition = Definition(inputs, (Param("y"),), "MatmulFp32", infer_shape=True)
+    found = [
+        case for case in made_inputs.cases(definition, ("DT_FLOAT",) * 4)
+        if case.label.endswith("outputs given")
+    ]  # fmt: skip
+    assert [len(case.inputs[2]) for case in found] == [0, 1, 0]
+    for case in found:
+        x1, x2 = case.inputs[0][0], case.inputs[1][0]
+        assert [shape for shape, _ in case.outputs] == [(x1 @ x2).shape]
+
+
 def test_the_dtype_of_the_result_as_an_attribute() -> None:
     """Its number, where nothing else is said."""
     attrs = (

@@ -308,8 +308,13 @@ def _likely(op: Definition, row: Sequence[str]) -> Iterator[MadeCase]:
 
 def _bare(op: Definition, row: Sequence[str]) -> Iterator[MadeCase]:
     """For inference that is there but says nothing: outputs like the inputs."""
-    for base in BASES[:3] if op.infer_shape else ():
-        recipe = Recipe(base, _styles_of(op)[0])
+    style = _styles_of(op)[0]
+    chosen = [(base, False) for base in BASES[:3]]
+    if style == "product" and any(item.kind == "optional" for item in op.inputs):
+        # A vector has no product with a matrix here, and some take none without a bias.
+        chosen[1] = (BASES[0], True)
+    for base, given in chosen if op.infer_shape else ():
+        recipe = Recipe(base, style, given)
         case = made(op, row, recipe)
         outputs = _guess(op, case.inputs, recipe)
         yield dataclasses.replace(case, label=f"{case.label}, outputs given", outputs=outputs)
