@@ -109,6 +109,16 @@ def test_a_product_whose_inference_says_nothing() -> None:
         assert [shape for shape, _ in case.outputs] == [(x1 @ x2).shape]
 
 
+def test_orders_of_the_dims_of_a_product() -> None:
+    """As TransposeBatchMatMul takes them: the only order of y, with both inputs as they are."""
+    values = {
+        name: made_inputs.made_attr(AttrDef(name, "ListInt"), (2, 8, 64))
+        for name in ("perm_x1", "perm_x2", "perm_y", "perm")
+    }
+    assert values["perm_x1"] == values["perm_x2"] == [0, 1, 2]
+    assert values["perm_y"] == [1, 0, 2] and values["perm"] == [2, 1, 0]
+
+
 def test_the_dtype_of_the_result_as_an_attribute() -> None:
     """Its number, where nothing else is said."""
     attrs = (

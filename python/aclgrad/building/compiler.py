@@ -56,8 +56,9 @@ _CUBE = re.compile(
 
 
 OF_CLANG = re.compile(r"explicit specialization in non-namespace scope|changes meaning of ‘")
-"""What g++ refuses and clang++ takes, as the device compiler does, which is one: members specialised
-within their class (g++ takes them from 14 on), and names of a class used before their declaration.
+"""What g++ refuses and clang++ takes, as the device compiler does, which is a clang: members that
+are specialised within their class (g++ takes them from 14 on), and names that a class declares
+after it has used them.
 """
 
 
