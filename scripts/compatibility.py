@@ -198,10 +198,11 @@ def _take_alone(
             kernels.append(kernel)
 
 
-def build_alone(kernel: Kernel, result: dict[str, Any]) -> None:
+def build_alone(kernel: Kernel, includes: Sequence[str], result: dict[str, Any]) -> None:
     """What `aclgrad build` says of a kernel file; nothing tells its inputs."""
+    words = [f"--include={folder}" for folder in includes]
     done = subprocess.run(
-        [sys.executable, "-I", "-m", "aclgrad", "build", str(kernel.source)],
+        [sys.executable, "-I", "-m", "aclgrad", "build", str(kernel.source), *words],
         capture_output=True,
         text=True,
         check=False,
@@ -279,15 +280,18 @@ class Tries:
 
     def __init__(self, document: dict[str, Any], folder: str) -> None:
         self.cache, self.unit_tests = Path(document["cache"]), bool(document["unit tests"])
+        self.includes: list[str] = document["includes"]
 
     def __call__(self, item: dict[str, Any]) -> dict[str, Any]:
         """Try one."""
         places = {"folder": Path(item["folder"]), "source": Path(item["source"])}
         kernel = Kernel(**{**item, **places, "categories": tuple(item["categories"])})
-        return attempt(kernel, self.cache, self.unit_tests)
+        return attempt(kernel, self.cache, self.unit_tests, self.includes)
 
 
-def attempt(kernel: Kernel, cache: Path, unit_tests: bool) -> dict[str, Any]:
+def attempt(
+    kernel: Kernel, cache: Path, unit_tests: bool, includes: Sequence[str] = ()
+) -> dict[str, Any]:
     """Build an operator's host library and its kernel for one dtype combination, and run it."""
     result = nothing()
     started = time.monotonic()
@@ -295,14 +299,17 @@ def attempt(kernel: Kernel, cache: Path, unit_tests: bool) -> dict[str, Any]:
     builder = None
     try:
         if kernel.alone:
-            build_alone(kernel, result)
+            build_alone(kernel, includes, result)
             result["seconds"] = round(time.monotonic() - started, 1)
             return result
         sources = locate(kernel.folder)
+        roots = (*map(Path, includes), *sources.roots)
         # Tiling for other architectures is no part of the question.
         host = tuple(path for path in sources.host if path in sources.host_for(2201)[0])
         helpers = tuple(path for path in sources.helpers if not OTHER_ARCH.search(str(path)))
-        sources = dataclasses.replace(sources, name=kernel.source.stem, host=host, helpers=helpers)
+        sources = dataclasses.replace(
+            sources, name=kernel.source.stem, host=host, helpers=helpers, roots=roots
+        )
         builder = operator_build.Builder(
             sources, family(kernel.soc), optimise="-O0", debug="-g1", jobs=1, cache=cache
         )
@@ -754,9 +761,6 @@ def main() -> int:  # noqa: C901
     parser.add_argument("--sample", type=int, default=0, help="only so many, drawn at random")
     parser.add_argument("--seed", type=int, default=0, help="of the draw")
     options = parser.parse_args()
-    folders = [str(folder.resolve()) for folder in options.include]
-    if folders:
-        os.environ["CPLUS_INCLUDE_PATH"] = os.pathsep.join(folders)
     cache = (options.cache or cache_root() / "compatibility").resolve()
     cache.mkdir(parents=True, exist_ok=True)
     book = cache / "results.json"
@@ -820,7 +824,11 @@ def main() -> int:  # noqa: C901
             [plain(kernel) for kernel in open_],
             done,
             path=[Path(__file__).resolve().parent],
-            document={"cache": str(cache), "unit tests": options.unit_tests},
+            document={
+                "cache": str(cache),
+                "unit tests": options.unit_tests,
+                "includes": [str(folder.resolve()) for folder in options.include],
+            },
             workers=options.jobs,
         )
     results = {kernel.name: known[kernel.name] for kernel in kernels if kernel.name in known}

@@ -6,6 +6,8 @@ say is missing.
 from __future__ import annotations
 
 import glob
+import itertools
+import os
 import re
 import secrets
 import subprocess
@@ -62,18 +64,15 @@ def diagnose(text: str) -> Missing:
 
 
 _SPACES = re.compile(
-    r"\[[ \t]*(?:host[ \t]*,[ \t]*)?aicore[ \t]*\](?=\s*(?:~|(?!mutable\b)[A-Za-z_]))"
+    r"\[[ \t]*(?:host[ \t]*,[ \t]*)?aicore[ \t]*\]"
+    r"(?=(?:\s|\n#[^\n]*\n)*(?:~|(?!mutable\b)[A-Za-z_]))"
 )
 """What the device compiler's words for functions stand for, where sources write or define them by
 hand, with the declaration behind it: neither a subscript nor a lambda. To C++ it means nothing, and
 no macro can take it away.
 """
-_SPELT = re.compile(r"\[[ \t]*(?:host[ \t]*,[ \t]*)?aicore[ \t]*\]")
-
-
-def _spells_spaces(output: str) -> bool:
-    """Whether a compiler shows lines with that form among its errors."""
-    return "‘[’" in output and _SPELT.search(output) is not None
+_SPELT = re.compile(r"error: expected .* before ‘\[’|\[[ \t]*(?:host[ \t]*,[ \t]*)?aicore[ \t]*\]")
+"""Of this form or at its place, in a compiler's output: macros of system headers are not shown."""
 
 
 def _is_source(word: str) -> bool:
@@ -81,9 +80,18 @@ def _is_source(word: str) -> bool:
 
 
 def _preprocessing(command: Sequence[str], text: Path) -> list[str]:
-    """The command that only expands the source of another one."""
-    at = command.index("-o")
-    return [*command[:at], "-o", str(text), *command[at + 2 :], "-E", "-fpch-preprocess"]
+    """The command that only expands the source of another one. Headers that are parsed already are
+    expanded again, from copies: clang would leave them out, and not all of them are in its output.
+    """
+    words = [*command, "-E"]
+    for at, (word, after) in enumerate(itertools.pairwise(command)):
+        if word == "-o":
+            words[at + 1] = str(text)
+        elif word == "-include" and os.path.isfile(f"{after}.gch"):
+            copy = text.with_name(f"{text.name}.h")
+            copy.write_text(Path(after).read_text("utf-8"), "utf-8")
+            words[at + 1] = str(copy)
+    return words
 
 
 def _of_text(command: Sequence[str], text: Path) -> list[str]:
@@ -154,7 +162,7 @@ class Step:
         def compile_aside() -> str | None:
             listed.unlink(missing_ok=True)
             error = run(command)
-            if error is None or not _spells_spaces(error):
+            if error is None or not _SPELT.search(error):
                 return error
             error = run(_preprocessing(command, text))
             if error is None:
@@ -178,5 +186,5 @@ class Step:
                 keep=keep,
             )
         finally:
-            for path in (part, listed, text):
+            for path in (part, listed, text, text.with_name(f"{text.name}.h")):
                 path.unlink(missing_ok=True)

@@ -166,6 +166,7 @@ class KernelBuilder(Compiler):
         words = [
             f"-D__NPU_ARCH__={self.soc.npu_arch}",
             f"-D__CCE_AICORE__={self.soc.cce_aicore}",
+            "-D__CCE__=1",
             *(f"-D{name}" for name in architecture_words(self.soc.npu_arch, cube=cube)),
         ]
         if op is None:
