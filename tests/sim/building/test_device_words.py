@@ -154,3 +154,22 @@ def test_what_only_clang_takes(
     assert not ran.findings
     (y,) = ran.outputs.values()
     np.testing.assert_array_equal(y, 2 * x)
+
+
+OF_OTHERS = """\
+#include "kernel_operator.h"
+inline __aicore__ void MeetAll() { AscendC::SyncAll<false>(); }
+extern "C" __global__ __aicore__ void of_others(GM_ADDR x, GM_ADDR workspace, GM_ADDR tiling) {
+  KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_@type@_ONLY);
+}
+"""
+
+
+def test_meeting_of_both_kinds_that_a_cube_kernel_has_and_does_not_call(tmp_path: Path) -> None:
+    """Headers of several kernels have it; a launch that comes there is told (syncall-cores)."""
+    file = tmp_path / "of_others.cpp"
+    file.write_text(OF_OTHERS.replace("@type@", "AIC"))
+    kernel_file.build_kernel(file, FAMILY)
+    file.write_text(OF_OTHERS.replace("@type@", "AIV"))
+    with pytest.raises(SourcesError, match="<false> waits for cube cores"):
+        kernel_file.build_kernel(file, FAMILY)
