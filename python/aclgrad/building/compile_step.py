@@ -17,7 +17,7 @@ from pathlib import Path
 
 from aclgrad.building import toolchain
 from aclgrad.building.toolchain import Toolchain
-from aclgrad.common import rebuild
+from aclgrad.common import files, rebuild
 from aclgrad.common.locks import alone
 from aclgrad.reading.sources import Missing
 
@@ -72,7 +72,7 @@ hand, with the declaration behind it: neither a subscript nor a lambda. To C++ i
 no macro can take it away.
 """
 _SPELT = re.compile(r"error: expected .* before ‘\[’|\[[ \t]*(?:host[ \t]*,[ \t]*)?aicore[ \t]*\]")
-"""Of this form or at its place, in a compiler's output: macros of system headers are not shown."""
+"""A compiler's output shows the form, or its place alone if a macro of a system header has it."""
 
 
 def _is_source(word: str) -> bool:
@@ -89,7 +89,7 @@ def _preprocessing(command: Sequence[str], text: Path) -> list[str]:
             words[at + 1] = str(text)
         elif word == "-include" and os.path.isfile(f"{after}.gch"):
             copy = text.with_name(f"{text.name}.h")
-            copy.write_text(Path(after).read_text("utf-8"), "utf-8")
+            files.write(copy, Path(after).read_bytes(), "header")
             words[at + 1] = str(copy)
     return words
 
@@ -166,8 +166,8 @@ class Step:
                 return error
             error = run(_preprocessing(command, text))
             if error is None:
-                expanded = text.read_text("utf-8", "surrogateescape")
-                text.write_text(_SPACES.sub("", expanded), "utf-8", "surrogateescape")
+                expanded = _SPACES.sub("", text.read_text("utf-8", "surrogateescape"))
+                files.write(text, expanded.encode("utf-8", "surrogateescape"), "source")
                 error = run(_of_text(command, text))
             return error
 

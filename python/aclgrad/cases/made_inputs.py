@@ -634,7 +634,7 @@ def made_attr(attr: AttrDef, base: Shape) -> Value:
             (r"stride|dilation", [1] * len(spatial)),
             (r"output_size", [2] * len(spatial)),
             (r"multiple|repeat", [1] * (len(base) - 1) + [2]),
-            # Of a product: its matrices as they are, and batches behind rows in the result.
+            # A product takes its matrices as they are, and its result has batches behind rows.
             (r"^perm_x\d$", [*range(len(base))]),
             (r"^perm_y$", [*reversed(range(min(2, len(base)))), *range(2, len(base))]),
             (r"perm", [*reversed(range(len(base)))]),
