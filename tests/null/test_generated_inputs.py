@@ -105,7 +105,7 @@ def test_a_product_whose_inference_says_nothing() -> None:
     ]  # fmt: skip
     assert [len(case.inputs[2]) for case in found] == [0, 1, 0]
     for case in found:
-        x1, x2 = case.inputs[0][0], case.inputs[1][0]
+        x1, x2 = (case.inputs[at][0].astype(np.float64) for at in (0, 1))
         assert [shape for shape, _ in case.outputs] == [(x1 @ x2).shape]
 
 
