@@ -540,7 +540,7 @@ aclnnStatus AddPackedLaunch(const std::string& type, aclOpExecutor* executor,
   return ACLNN_SUCCESS;
 }
 
-// Writes what is inferred to the outputs.
+// Writes what is inferred to the outputs. A tensor keeps its own dtype: an operator may infer bf16 for a tensor that may be fp32, too.
 aclnnStatus InferPacked(const std::string& type, PackedCall* packed) {
   int32_t status = ACLNN_SUCCESS;
   const std::vector<FoundOp> candidates = FindOpInPackages(type, &status);
@@ -554,7 +554,7 @@ aclnnStatus InferPacked(const std::string& type, PackedCall* packed) {
       tensor->SetViewShape(arg.origin);
       tensor->SetOriginalShape(arg.origin);
       tensor->SetStorageShape(arg.storage);
-      tensor->SetDataType(arg.dataType);
+      if (tensor->GetDataType() == ge::DT_UNDEFINED) tensor->SetDataType(arg.dataType);
     }
   }
   return ACLNN_SUCCESS;

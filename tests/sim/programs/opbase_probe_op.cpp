@@ -81,7 +81,12 @@ ge::graphStatus Tile(gert::TilingContext* context) {
 }  // namespace
 
 IMPL_OP_OPTILING(ProbeShift).Tiling(Tile).TilingParse<CompileInfo>(Parse);
-IMPL_OP_INFERSHAPE(ProbeShift).InferShape(Ops::Base::InferShape4Elewise);
+// The dtype is not the one of the kernel: a call gives its tensors theirs.
+IMPL_OP_INFERSHAPE(ProbeShift)
+    .InferShape(Ops::Base::InferShape4Elewise)
+    .InferDataType([](gert::InferDataTypeContext* context) {
+      return context->SetOutputDataType(0, ge::DT_FLOAT16);
+    });
 
 extern "C" int64_t ProbeShiftTilingJson(const void* data, uint64_t size, char* out,
                                         uint64_t outSize) {
