@@ -176,8 +176,9 @@ void VecBrcb(const Ub& dst, const Ub& src, int32_t repeat, int32_t dstBlk, int32
   CheckOperand(core, dst, extent, "dst");
   CheckOperand(core, src, repeat * kBlocksPerRepeat * width, "src0");
   if (dst.addr < src.addr + repeat * kBlocksPerRepeat * width && src.addr < dst.addr + extent) {
-    ThrowFault("overlap", "dst and src0 overlap",
-               "Hardware overwrites sources that it has yet to read. Use another buffer.");
+    PassFault("overlap", "dst and src0 overlap",
+              "Hardware overwrites sources that it has yet to read. Use another buffer.",
+              "done, and each repeat reads before it writes");
   }
   const auto fill = width == 4 ? FillLanes<uint32_t> : FillLanes<uint16_t>;
   const uint64_t to = core.UbOffset(dst.addr);
@@ -192,10 +193,12 @@ void VecBrcb(const Ub& dst, const Ub& src, int32_t repeat, int32_t dstBlk, int32
       },
       [=](uint8_t* ub) {
         for (int64_t r = 0; r < repeat; ++r) {
+          std::array<uint8_t, kBlocksPerRepeat * sizeof(uint32_t)> read;
+          std::memcpy(read.data(), ub + from + r * kBlocksPerRepeat * width,
+                      static_cast<size_t>(kBlocksPerRepeat * width));
           for (int64_t b = 0; b < kBlocksPerRepeat; ++b) {
             uint64_t bits = 0;
-            std::memcpy(&bits, ub + from + (r * kBlocksPerRepeat + b) * width,
-                        static_cast<size_t>(width));
+            std::memcpy(&bits, read.data() + b * width, static_cast<size_t>(width));
             fill(ub + to + (r * dstRep + b * dstBlk) * kBlock, bits,
                  static_cast<size_t>(kBlock / width));
           }

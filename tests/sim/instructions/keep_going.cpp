@@ -107,6 +107,17 @@ extern "C" __global__ void gathered_in_place(GM_ADDR x, GM_ADDR y) {
   DataCopy(Global<float>(y), a, 128);
 }
 
+// Each of 16 of x becomes eight; the second repeat writes over the eight that it reads.
+extern "C" __global__ void spread_in_place(GM_ADDR x, GM_ADDR y) {
+  Scratch s;
+  LocalTensor<float> a = s.buffer.Get<float>();
+  DataCopy(a[64], Global<float>(x), 16);
+  PipeBarrier<PIPE_ALL>();
+  Brcb(a, a[64], 2, {1, 8});
+  PipeBarrier<PIPE_ALL>();
+  DataCopy(Global<float>(y), a, 128);
+}
+
 extern "C" __global__ void scalars(GM_ADDR x, GM_ADDR y) {
   Scratch s;
   LocalTensor<float> a = s.buffer.Get<float>();

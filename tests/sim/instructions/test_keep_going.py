@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from instructions.bench import HERE, Runtime, compile_kernel
+from instructions.bench import HERE, Array, Runtime, compile_kernel
 from instructions.test_faults import _PLANTED, Planted, as_params
 from raw_simulator import TO_DEVICE, TO_HOST
 
@@ -169,14 +169,19 @@ def test_a_tensor_is_cut_where_its_memory_ends(run: Run, library: ctypes.CDLL, m
 
 
 @pytest.mark.parametrize("mode", ["checked", "fast"])
-def test_a_repeat_is_gathered_before_it_is_written(
-    run: Run, library: ctypes.CDLL, mode: str
+@pytest.mark.parametrize(
+    ("kernel", "values"),
+    [("gathered_in_place", X[:128:8].reshape(2, 8)[:, ::-1]), ("spread_in_place", X[:16])],
+)
+def test_a_repeat_is_read_before_it_is_written(
+    run: Run, library: ctypes.CDLL, kernel: str, values: Array, mode: str
 ) -> None:
-    """Gathers in place are faults, and still spread or exchange what was there before."""
-    code, y, found = run(library.gathered_in_place, size=128, mode=mode)
+    """Gather, Gatherb and Brcb in place are faults, and still spread or exchange what was there
+    before.
+    """
+    code, y, found = run(getattr(library, kernel), size=128, mode=mode)
     assert code == _FAULT
-    heads = X[:128:8].reshape(2, 8)[:, ::-1]
-    assert y.tolist() == np.repeat(heads, 8).tolist()
+    assert y.tolist() == np.repeat(values, 8).tolist()
     assert {one["kind"] for one in found} == {"overlap"}
     assert {one["goesOn"] for one in found} == {"done, and each repeat reads before it writes"}
 
