@@ -352,13 +352,13 @@ void LoadDataWithSparse(const LocalTensor<T>& dst, const LocalTensor<T>& src,
   ACLSIM_KEEP_FRAME();
 }
 namespace detail {
-template <typename T, const IsResetLoad3dConfig& config, typename U>
+template <typename T, uint8_t config, typename U>
 aclsim::Load3dCtl CtlOf(const LoadData3DParamsV2<U>& p) {
   constexpr uint32_t kMoreFilter = 256;
   aclsim::Load3dCtl ctl;
   ctl.map = detail::MapOf(p.l1H, p.l1W, p.padList);
-  ctl.setsMap = config.isSetFMatrix;
-  ctl.setsPadding = config.isSetPadding;
+  ctl.setsMap = (config & 1) != 0;
+  ctl.setsPadding = (config & 2) != 0;
   ctl.padding = detail::BitsOfElement(p.padValue);
   ctl.channelSize = p.channelSize;
   ctl.kExtension = p.kExtension;
@@ -376,16 +376,14 @@ aclsim::Load3dCtl CtlOf(const LoadData3DParamsV2<U>& p) {
   return ctl;
 }
 }  // namespace detail
-template <typename T, const IsResetLoad3dConfig& config = IS_RESER_LOAD3D_DEFAULT_CONFIG,
-          typename U = T>
+template <typename T, uint8_t config = IS_RESER_LOAD3D_DEFAULT_CONFIG, typename U = T>
 void LoadData(const LocalTensor<T>& dst, const LocalTensor<T>& src,
               const LoadData3DParamsV2<U>& p) {
   ACLSIM_CUBE("LoadData of feature maps", T);
   aclsim::CubeLoad3d(dst, src, detail::CtlOf<T, config>(p));
   ACLSIM_KEEP_FRAME();
 }
-template <typename T, const IsResetLoad3dConfig& config = IS_RESER_LOAD3D_DEFAULT_CONFIG,
-          typename U = T>
+template <typename T, uint8_t config = IS_RESER_LOAD3D_DEFAULT_CONFIG, typename U = T>
 void LoadDataWithStride(const LocalTensor<T>& dst, const LocalTensor<T>& src,
                         const LoadData3DParamsV2<U>& p) {
   ACLSIM_CUBE("LoadDataWithStride", T);

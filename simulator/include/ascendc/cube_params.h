@@ -218,6 +218,10 @@ enum class FmatrixMode : uint8_t { FMATRIX_LEFT = 0, FMATRIX_RIGHT };
 struct IsResetLoad3dConfig {
   bool isSetFMatrix;
   bool isSetPadding;
+  // LoadData takes the number: g++ 12 and clang++ 14 crash at a template argument that refers to a constant within a function of a template.
+  constexpr operator uint8_t() const {
+    return static_cast<uint8_t>(isSetFMatrix + 2 * isSetPadding);
+  }
 };
 constexpr IsResetLoad3dConfig IS_RESER_LOAD3D_DEFAULT_CONFIG = {true, true};
 

@@ -16,7 +16,7 @@ struct Words {
   }
 };
 
-enum Kind { k2d, kTransposed, k3d, kFromGm, kFilled };
+enum Kind { k2d, kTransposed, k3d, kFromGm, kFilled, k3dAgain };
 
 template <HardEvent event>
 void Order() {
@@ -86,6 +86,20 @@ void Load(const LocalTensor<T>& to, const LocalTensor<T>& from, GM_ADDR gm, cons
         InitConstValue(to,
                        InitConstValueParams<T>(words[at + 1], words[at + 2], words[at + 3],
                                                static_cast<T>(static_cast<float>(words[at + 4]))));
+      }
+      break;
+    case k3dAgain:
+      if constexpr (!std::is_same_v<T, int4b_t>) {
+        // Template arguments that are constants of this function of a template. The second load keeps what the first has set.
+        static constexpr IsResetLoad3dConfig kSets = {true, true};
+        static constexpr IsResetLoad3dConfig kKeeps = {false, false};
+        LoadData3DParamsV2<T> map = Load3d<T>(words, at);
+        LoadData<T, kSets>(to, from, map);
+        map.l1H = map.l1W = 1;
+        map.padList[0] = map.padList[1] = map.padList[2] = map.padList[3] = 0;
+        map.padValue = static_cast<T>(1.0f);
+        PipeBarrier<PIPE_MTE1>();
+        LoadData<T, kKeeps>(to, from, map);
       }
       break;
     default:

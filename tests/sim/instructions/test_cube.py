@@ -17,7 +17,7 @@ from instructions import cube_model as model
 from instructions.bench import Runtime, compile_kernel
 
 CUBE = "-D__DAV_C220_CUBE__"
-K2D, TRANSPOSED, MAP, FROM_GM, FILLED = range(5)
+K2D, TRANSPOSED, MAP, FROM_GM, FILLED, MAP_AGAIN = range(6)
 NO_QUANT, F322F16, F322BF16, DEQF16, VDEQF16, QF322B8, VQF322B8, REQ8, VREQ8 = range(9)
 TO_NZ, TO_ND, BY_L1 = range(3)
 ALL_PIPES = ["0", "1", "2", "3", "9", "17"]
@@ -399,18 +399,21 @@ MAPS = [
 ]
 
 
+@pytest.mark.parametrize("kind", [MAP, MAP_AGAIN])
 @pytest.mark.parametrize("feature", MAPS)
 def test_feature_map_into_a(
-    runtime: Runtime, library: ctypes.CDLL, feature: model.FeatureMap
+    runtime: Runtime, library: ctypes.CDLL, feature: model.FeatureMap, kind: int
 ) -> None:
-    """The window of img2col's matrix, with padding, strides and dilation."""
+    """The window of img2col's matrix, with padding, strides and dilation. A second load may keep
+    the map and the padding of the first.
+    """
     rng = np.random.default_rng(feature.k)
     image = some(rng, (feature.channels * feature.h * feature.w,), np.float16)
     window = feature.window(image)
     b = some(rng, (feature.k, 16), np.float16)
     right = raw(model.fractals(b, "zn"))
     m = window.shape[0]
-    words = [MAP, feature.h, feature.w, feature.channels, feature.k, feature.m]
+    words = [kind, feature.h, feature.w, feature.channels, feature.k, feature.m]
     words += [feature.k_start, feature.m_start, *feature.stride, *feature.kernel]
     words += [*feature.dilation, *feature.pad, 0, int(feature.value)]
     product = Product(
