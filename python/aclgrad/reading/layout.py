@@ -256,6 +256,11 @@ def _folder(path: Path, wanted: Kind | None) -> Layout:
             f" {_listed([str(folder.relative_to(path)) for folder in below])}. Next: give one of"
             f" them, e.g. {below[0]}"
         )
+    if (path / "op_kernel_aicpu").is_dir():
+        raise SourcesError(
+            f"{path}: its kernel is for the AI CPU (op_kernel_aicpu), which is not simulated. Next:"
+            " compute on the host what it computes"
+        )
     raise SourcesError(
         f"{path}: no kernel found and no operator: want op_host with an OP_ADD(Name) and op_kernel"
         " with a __global__ function, CMake lists with ascendc_library(), or *.cpp with a"

@@ -80,6 +80,9 @@ def test_what_is_no_operator(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(SourcesError, match=r"no kernel found and no operator.*\. Next: "):
         layout.find(tmp_path / "empty")
+    (tmp_path / "groups" / "op_kernel_aicpu").mkdir(parents=True)
+    with pytest.raises(SourcesError, match=r"groups: its kernel is for the AI CPU.*\. Next: "):
+        layout.find(tmp_path / "groups")
     (tmp_path / "notes.txt").write_text("none")
     with pytest.raises(SourcesError, match=r"notes.txt: no source of an operator.*\. Next: "):
         layout.find(tmp_path / "notes.txt")
