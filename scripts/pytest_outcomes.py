@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import defusedxml.ElementTree  # type: ignore[import-untyped]
 
-_FOLDERS = re.compile(r"(?<![\w./-])/(?:[\w.+-]+/)+")
+FOLDERS = re.compile(r"(?<![\w./-])/(?:[\w.+-]+/)+")
 """Folders before a name: where a file is says nothing to those who read it elsewhere."""
 
 
@@ -34,5 +34,5 @@ def outcomes(result: Path) -> Outcomes:
         for end in (*case.findall("failure"), *case.findall("error")):
             lines = [line for line in (end.get("message") or "").splitlines() if line.strip()]
             line = (lines or ["no message"])[0].strip()
-            failed.setdefault(name, _FOLDERS.sub("", line)[:200])
+            failed.setdefault(name, FOLDERS.sub("", line)[:200])
     return Outcomes(ran, failed)

@@ -15,9 +15,6 @@ from __future__ import annotations
 
 import argparse
 import ast
-import collections
-import json
-import os
 import re
 import subprocess
 import sys
@@ -48,8 +45,6 @@ CLASSES = (
     ("differs from the test's values", r"AssertionError|result error|" + _SAYS_FAILED),
 )
 """Reasons of failures by what the text of one says, the first that fits."""
-
-Outcome = tuple[str, str]
 
 
 def _imports(path: Path) -> Iterator[str]:
@@ -104,7 +99,7 @@ def is_program(path: Path) -> bool:
     return "__main__" in text or not re.search(r"^def test_", text, re.MULTILINE)
 
 
-def run_program(path: Path, limit: float) -> Outcome:
+def run_program(path: Path, limit: float) -> torch_npu_tests.Outcome:
     """Run a file by itself; what it prints may say that it failed."""
     inside = (sys.executable, "-I", "-m", "aclgrad", "exec", "--allow-findings", "--")
     try:
@@ -125,16 +120,6 @@ def run_program(path: Path, limit: float) -> Outcome:
     return "failed", said[-6000:]
 
 
-def prepare(checkout: Path, findings: str) -> None:
-    """What the tests import, and the SoC that the library was built for."""
-    folders = (checkout / TESTS, checkout / PACKAGE)
-    given = os.environ.get("PYTHONPATH", "").split(os.pathsep)
-    os.environ["PYTHONPATH"] = os.pathsep.join([*map(str, folders), *filter(None, given)])
-    os.environ.setdefault("ACLGRAD_SOC", "Ascend910_9382")
-    os.environ["ACLGRAD_TORCH_FALLBACK"] = "silent"
-    os.environ["ACLGRAD_FINDINGS"] = findings
-
-
 def run(checkout: Path, names: Sequence[str], limit: float, record: Path) -> None:
     """Run files of tests; each outcome is recorded at once."""
     folder = checkout / TESTS
@@ -143,30 +128,13 @@ def run(checkout: Path, names: Sequence[str], limit: float, record: Path) -> Non
     if files:
         torch_npu_tests.run(folder, files, 1, limit, record)
     for name in programs:
-        outcome, text = run_program(folder / name, limit)
-        with record.open("a", encoding="utf-8") as rows:
-            rows.write(json.dumps((name, "(program)", outcome, text)) + "\n")
-
-
-def reason(text: str) -> str:
-    """Class of a failure."""
-    return next((name for name, pattern in CLASSES if re.search(pattern, text)), "other")
+        outcome = run_program(folder / name, limit)
+        torch_npu_tests.add(record, name, "(program)", outcome)
 
 
 def table(results: torch_npu_tests.Results, without: Mapping[str, Sequence[Path]]) -> str:
     """Tests by file, what was not run by what it needs, and why tests fail."""
-    head = ("file", "tests", "passed", "skipped by themselves", "why others fail")
-    lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
-    total: collections.Counter[str] = collections.Counter()
-    for name, tests in sorted(results.items()):
-        found = torch_npu_tests.count(results, [name])
-        total.update(found)
-        why = collections.Counter(reason(text) for kind, text in tests.values() if kind == "failed")
-        said = ", ".join(f"{each} ({count})" for each, count in why.most_common()) or "-"
-        ran = found["passed"] + found["failed"]
-        lines.append(f"| {name} | {ran} | {found['passed']} | {found['skipped']} | {said} |")
-    ran = total["passed"] + total["failed"]
-    lines.append(f"| all of these | {ran} | {total['passed']} | {total['skipped']} | |")
+    lines = [torch_npu_tests.by_file(results, CLASSES)]
     lines += ["", "| not run, as they need | files | test functions |", "|---|---|---|"]
     for need, paths in without.items():
         count = sum(map(functions, paths))
@@ -179,14 +147,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("checkout", type=Path, help="of sgl-kernel-npu, built")
     parser.add_argument("--files", nargs="+", help=f"names in {TESTS}")
-    parser.add_argument("--findings", default="warn", choices=("error", "warn", "off"))
-    parser.add_argument("--limit", type=float, default=600, help="seconds for a test")
-    parser.add_argument(
-        "--record", type=Path, default=ROOT / "build" / "sgl_kernel_npu_tests.jsonl"
-    )
-    parser.add_argument("--resume", action="store_true", help="only what the record has not")
-    parser.add_argument("--again", action="store_true", help="only read the record of a run")
-    page_sections.add_option(parser)
+    torch_npu_tests.add_options(parser, ROOT / "build" / "sgl_kernel_npu_tests.jsonl")
     words = parser.parse_args(argv)
     checkout, record = words.checkout.resolve(), words.record.resolve()
     if not (checkout / LIBRARY).is_file():
@@ -195,11 +156,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     triton = [path for path in paths if needs(path, "triton", checkout / PACKAGE)]
     names = [path.name for path in paths if path not in triton]
     if not words.again:
-        record.parent.mkdir(parents=True, exist_ok=True)
-        if not words.resume:
-            record.unlink(missing_ok=True)
-        prepare(checkout, words.findings)
-        known = torch_npu_tests.read(record, ())
+        folders = (checkout / TESTS, checkout / PACKAGE)
+        # The library is built for this SoC.
+        torch_npu_tests.prepare(folders, "Ascend910_9382", words.findings)
+        known = torch_npu_tests.begin(record, words.resume)
         chosen = words.files or [name for name in names if name not in known]
         run(checkout, chosen, words.limit, record)
     without = {"Triton, whose compiler makes code for NPUs alone": triton}

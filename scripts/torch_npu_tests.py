@@ -22,6 +22,7 @@ import random
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -63,8 +64,16 @@ CLASSES = (
 
 _RECORD = "TORCH_NPU_TESTS_RECORD"
 
-Results = dict[str, dict[str, tuple[str, str]]]
-"""By file and test: passed, failed or skipped, and the reason."""
+_END = "TORCH_NPU_TESTS_END"
+"""When a file is over its time limit, in seconds since 1970."""
+
+_CUT = "over the time limit of the file"
+
+Outcome = tuple[str, str]
+"""Passed, failed or skipped, and the reason."""
+
+Results = dict[str, dict[str, Outcome]]
+"""By file and test."""
 
 
 class Recorder:
@@ -90,11 +99,28 @@ class Recorder:
             rows.write(json.dumps(row) + "\n")
 
 
-def run(folder: Path, files: Sequence[str], jobs: int, limit: float, record: Path) -> None:
-    """Run test files. A crash ends pytest, and another one takes the tests that have no outcome:
-    a process that pytest-xdist puts in the place of a crashed one waits for a second test before
-    it begins with the first, for ever where there is none.
+def add(record: Path, name: str, test: str, outcome: Outcome) -> None:
+    """Record an outcome that is no test's of pytest."""
+    with record.open("a", encoding="utf-8") as rows:
+        rows.write(json.dumps((name, test, *outcome)) + "\n")
+
+
+def run(
+    folder: Path,
+    files: Sequence[str],
+    jobs: int,
+    limit: float,
+    record: Path,
+    together: float | None = None,
+) -> None:
+    """Run test files, within seconds for all together if these are given. A crash ends pytest, and
+    another one takes the tests that have no outcome: a process that pytest-xdist puts in the place
+    of a crashed one waits for a second test before it begins with the first, for ever where there
+    is none.
     """
+    os.environ.pop(_END, None)
+    if together is not None:
+        os.environ[_END] = str(time.time() + together)
     while True:
         before = crashes(record)
         run_once(folder, files, jobs, limit, record)
@@ -126,7 +152,8 @@ def run_once(folder: Path, files: Sequence[str], jobs: int, limit: float, record
     command += ["-q", "--import-mode=importlib", "-n", str(jobs), "--dist=loadfile"]
     command += ["--max-worker-restart=0", "-p", "no:cacheprovider", "-p", "no:aclgrad"]
     command += ["-o", f"faulthandler_timeout={limit}", "-o", "faulthandler_exit_on_timeout=true"]
-    command += ["-p", Path(__file__).stem, f"--rootdir={folder}", *files]
+    # A conftest.py above the folder is of another suite: vllm-ascend's asks Triton for the device.
+    command += ["-p", Path(__file__).stem, f"--rootdir={folder}", f"--confcutdir={folder}", *files]
     given = os.environ.get("PYTHONPATH", "")
     environment = {
         **os.environ,
@@ -155,6 +182,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if test in known.get(Path(file).name, {}):
             items.remove(item)
             config.hook.pytest_deselected(items=[item])
+
+
+def pytest_runtest_setup() -> None:
+    """Leave out tests that would begin after the time limit of their file."""
+    if time.time() > float(os.environ.get(_END, "inf")):
+        pytest.skip(_CUT)
 
 
 def read(record: Path, files: Sequence[str]) -> Results:
@@ -196,12 +229,9 @@ def failing(results: Results) -> list[str]:
     )
 
 
-def reason(text: str) -> str:
+def reason(text: str, classes: Sequence[tuple[str, str]] = CLASSES) -> str:
     """Class of a failure."""
-    for name, pattern in CLASSES:
-        if re.search(pattern, text):
-            return name
-    return "other"
+    return next((name for name, pattern in classes if re.search(pattern, text)), "other")
 
 
 def chosen(folder: Path, wanted: Sequence[str] | None, sample: int | None, seed: int) -> list[str]:
@@ -219,6 +249,56 @@ def count(results: Results, names: Iterable[str]) -> Mapping[str, int]:
     return collections.Counter(
         outcome for name in names for outcome, _ in results.get(name, {}).values()
     )
+
+
+def by_file(results: Results, classes: Sequence[tuple[str, str]]) -> str:
+    """Tests of each file, and why they fail."""
+    head = ("file", "tests", "passed", "skipped by themselves", "why others fail")
+    lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
+    total: collections.Counter[str] = collections.Counter()
+    for name, tests in sorted(results.items()):
+        cut = sum(_CUT in text for kind, text in tests.values() if kind == "skipped")
+        found = collections.Counter(count(results, [name]))
+        found["skipped"] -= cut
+        total.update(found)
+        why = collections.Counter(
+            reason(text, classes) for kind, text in tests.values() if kind == "failed"
+        )
+        said = [f"{each} ({number})" for each, number in why.most_common()]
+        said += [f"not run: {_CUT} ({cut})"] if cut else []
+        ran = found["passed"] + found["failed"]
+        row = (name, ran, found["passed"], found["skipped"], ", ".join(said) or "-")
+        lines.append(f"| {' | '.join(map(str, row))} |")
+    ran = total["passed"] + total["failed"]
+    lines.append(f"| all of these | {ran} | {total['passed']} | {total['skipped']} | |")
+    return "\n".join(lines)
+
+
+def prepare(folders: Sequence[Path], soc: str, findings: str) -> None:
+    """What the tests of a checkout import, and how the simulator runs them."""
+    given = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    os.environ["PYTHONPATH"] = os.pathsep.join([*map(str, folders), *filter(None, given)])
+    os.environ.setdefault("ACLGRAD_SOC", soc)
+    os.environ["ACLGRAD_TORCH_FALLBACK"] = "silent"
+    os.environ["ACLGRAD_FINDINGS"] = findings
+
+
+def add_options(parser: argparse.ArgumentParser, record: Path) -> None:
+    """Options of the scripts that run tests of a checkout and record them."""
+    parser.add_argument("--findings", default="warn", choices=("error", "warn", "off"))
+    parser.add_argument("--limit", type=float, default=600, help="seconds for a test")
+    parser.add_argument("--record", type=Path, default=record)
+    parser.add_argument("--resume", action="store_true", help="only what the record has not")
+    parser.add_argument("--again", action="store_true", help="only read the record of a run")
+    page_sections.add_option(parser)
+
+
+def begin(record: Path, resume: bool) -> Results:
+    """What a record has that a run goes on with, or none."""
+    record.parent.mkdir(parents=True, exist_ok=True)
+    if not resume:
+        record.unlink(missing_ok=True)
+    return read(record, ())
 
 
 def table(results: Results) -> str:

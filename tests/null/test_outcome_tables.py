@@ -103,27 +103,43 @@ def test_folders_of_the_machine_are_left_out(tmp_path: Path) -> None:
         assert outcomes(file) == Outcomes({"c::n"}, {"c::n": wanted})
 
 
-def test_table_by_operator() -> None:
-    """Equal reasons are one row; what would end a cell is escaped."""
-    text = vllm_ascend_tests.table(
-        {
-            "a": Outcomes(
-                {"t::0", "t::1", "t::2", "t::3"}, {"t::1": "x | y", "t::2": "x | y", "t::3": "z"}
-            ),
-            "b": Outcomes(set(), {}),
-        }
-    )
-    assert text.splitlines() == [
-        "| operator | tests | passed | share |",
-        "|---|---|---|---|",
-        "| a | 4 | 1 | 25.0% |",
-        "| b | 0 | 0 | 0.0% |",
+def test_table_of_vllm_ascend() -> None:
+    """Builds of operators stand below the tests; what the time limit cut is not called skipped."""
+    cut = "Skipped: over the time limit of the file"
+    results = {
+        "test_a.py": {"x": ("passed", ""), "y": ("skipped", cut), "z": ("skipped", "no board")},
+        "test_b.py": {"(import)": ("failed", "No module named 'vllm_ascend.ops'")},
+        "csrc/norm": {"(build)": ("passed", "vendor")},
+        "csrc/gate": {"(build)": ("failed", "x | y")},
+    }
+    assert vllm_ascend_tests.table(results).splitlines() == [
+        "| file | tests | passed | skipped by themselves | why others fail |",
+        "|---|---|---|---|---|",
+        "| test_a.py | 1 | 1 | 1 | not run: over the time limit of the file (1) |",
+        "| test_b.py | 1 | 0 | 0 | vllm-ascend's Python, which needs vllm (1) |",
+        "| all of these | 2 | 1 | 1 | |",
         "",
-        "| reason of a failure | operator | tests |",
-        "|---|---|---|",
-        "| x \\| y | a | 2 |",
-        "| z | a | 1 |",
+        "1 of 2 operators build: norm.",
+        "",
+        "| operator | why it does not build |",
+        "|---|---|",
+        "| gate | x \\| y |",
     ]
+
+
+def test_operators_of_vllm_ascend(tmp_path: Path) -> None:
+    """The lists of other SoCs are not those of ascend910b."""
+    (tmp_path / "csrc").mkdir()
+    lists = "".join(
+        f'elif [[ "$SOC_VERSION" =~ ^{soc} ]]; then\n    CUSTOM_OPS_ARRAY=(\n{names}    )\n'
+        for soc, names in (
+            ("ascend310", '        "one"\n'),
+            ("ascend910b", '        "two"\n        "three"\n'),
+            ("ascend950", '        "four"\n'),
+        )
+    )
+    (tmp_path / "csrc" / "build_aclnn.sh").write_text(lists)
+    assert vllm_ascend_tests.operators(tmp_path) == ["two", "three"]
 
 
 def test_table_by_version() -> None:
