@@ -72,7 +72,7 @@ class Operators:
         self._path = path
         self._functions = dict(functions)
 
-    # What a function gives depends on its operator and arguments; nobody has to narrow it.
+    # Results depend on the operator and its arguments; with Any nobody has to narrow them.
     def __getattr__(self, name: str) -> Callable[..., Any]:
         functions = self.__dict__.get("_functions", {})
         if name in functions:

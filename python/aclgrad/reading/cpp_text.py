@@ -98,7 +98,7 @@ def _constant(condition: str) -> bool | None:
         return None if value is None else not value
     if found := re.match(r"(\d+|true|false)\s*(&&|\|\|)", text):
         first, either = _constant(found[1]), found[2] == "||"
-        # What is behind "0 &&" or "1 ||" does not count, unless an || or a ? comes there.
+        # Conditions behind "0 &&" or "1 ||" do not count, unless an || or a ? is among them.
         if first is either and (either or not re.search(r"\|\||\?", text)):
             return first
     return None
