@@ -69,7 +69,7 @@ struct Soc {
   bool bf16 = false;
   bool coupled = false;  // CoreKind::kCoupled
   MatrixFacts matrix;
-  std::map<std::string, std::string> intrinsics;  // of the matrix unit, as tiling is told
+  std::map<std::string, std::string> intrinsics;  // types of the matrix unit that tiling is told
   std::array<SpaceFacts, kSpaces> spaces{};
 
   uint64_t BytesOf(Space space) const { return spaces[static_cast<size_t>(space)].bytes; }
