@@ -9,15 +9,16 @@ import ctypes
 import hashlib
 import os
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from pathlib import Path
 
 from aclgrad.building.compile_step import Step
-from aclgrad.building.compiler import DEVICE_CODE, OF_CLANG, Compiler
+from aclgrad.building.compiler import DEVICE_CODE, Compiler
 from aclgrad.building.tiling_structs import tiling_classes, tiling_structs
 from aclgrad.codegen.render import render, write_if_different
+from aclgrad.common import files
 from aclgrad.common.files import text_of
 from aclgrad.common.locks import alone
 from aclgrad.reading.cpp_text import without_comments
@@ -31,7 +32,7 @@ from aclgrad.reading.kernel_entry import (
     with_closed_asserts,
     with_keys_at_run_time,
 )
-from aclgrad.reading.sources import DEVICE_TYPES, Kernel, SourcesError, numpy_name
+from aclgrad.reading.sources import DEVICE_TYPES, Kernel, Missing, SourcesError, numpy_name
 from aclgrad.spec.definition import Definition, Registered
 from aclgrad.spec.naming import kernel_stem, simulator_stem, snake_case
 from aclgrad.spec.soc import architecture_words
@@ -58,6 +59,13 @@ _WIDE_FIELD = re.compile(
 )
 """What the compiler says where the width of such a field decides between types."""
 _TWICE = r"error: (?:redefinition of ‘struct (\w+)’|reference to ‘(\w+)’ is ambiguous)"
+
+
+def _is_of_language(missing: Missing | None) -> bool:
+    """Whether a compiler refuses what a source says, rather than misses something that it names."""
+    if missing is None or missing.kind != "other" or not missing.place:
+        return False
+    return not missing.message.startswith("static assertion failed")
 
 
 @dataclass(frozen=True)
@@ -214,30 +222,48 @@ class KernelBuilder(Compiler):
     def build_kernel(self, kernel: Kernel, described: Registered) -> None:
         """Compile one kernel library."""
         own: set[str] = set()
+
+        def work(builder: KernelBuilder, narrow: Sequence[str]) -> None:
+            builder.with_headers(partial(builder._build_kernel, kernel, described, own, narrow))
+
+        def new(error: SourcesError) -> bool:
+            # Structs that op_host declares and the kernel as well, if in a namespace that it uses:
+            # the kernel's own count.
+            twice = {"".join(names) for names in re.findall(_TWICE, error.output)} - own
+            own.update(twice)
+            return bool(twice)
+
+        self._with_retries(work, new)
+
+    def _with_retries(
+        self,
+        work: Callable[[KernelBuilder, Sequence[str]], None],
+        again: Callable[[SourcesError], bool] = lambda error: False,
+    ) -> None:
+        """Compile a kernel, and once more where the device compiler may take what g++ refuses: with
+        fields of parameters in the device's widths, and by clang++, as that compiler is a clang. A
+        kernel that clang++ refuses, too, has g++'s error.
+        """
         narrow: list[str] = []
-        builder = self
+        builder, log = self, self.folder / "error.log"
+        first: SourcesError | None = None
+        told = ""
         while True:
             try:
                 with builder.of_kernels():
-                    return builder.with_headers(
-                        partial(builder._build_kernel, kernel, described, own, narrow)
-                    )
+                    return work(builder, narrow)
             except SourcesError as error:
-                if error.missing is None:
-                    raise
                 if not narrow and _WIDE_FIELD.search(error.output):
                     narrow.append(_NARROW)
-                    continue
-                if OF_CLANG.search(error.output) and (other := builder.by_clang()):
-                    builder = other
-                    continue
-                # Structs that op_host declares and the kernel as well, if in a namespace that it
-                # uses: the kernel's own count.
-                found = re.findall(_TWICE, error.output)
-                twice = {"".join(names) for names in found} - own
-                if not twice:
+                elif error.missing is not None and again(error):
+                    pass
+                elif _is_of_language(error.missing) and (other := builder.by_clang()):
+                    builder, first, told = other, error, log.read_text(errors="replace")
+                elif first is None:
                     raise
-                own |= twice
+                else:
+                    files.write(log, told, "log")
+                    raise first from None
 
     def _build_kernel(
         self,
@@ -485,19 +511,11 @@ class KernelBuilder(Compiler):
         self, source: Path, included: Path, wrapper: Path, output: Path, entry: str
     ) -> None:
         """Compile the library of a kernel file that comes without op_host; wrapper includes it."""
-        narrow: list[str] = []
-        builder = self
-        while True:
-            try:
-                with builder.of_kernels():
-                    return builder._build_file(source, included, wrapper, output, entry, narrow)
-            except SourcesError as error:
-                if not narrow and _WIDE_FIELD.search(error.output):
-                    narrow.append(_NARROW)
-                elif OF_CLANG.search(error.output) and (other := builder.by_clang()):
-                    builder = other
-                else:
-                    raise
+        self._with_retries(
+            lambda builder, narrow: builder._build_file(
+                source, included, wrapper, output, entry, narrow
+            )
+        )
 
     def _build_file(
         self,

@@ -20,6 +20,7 @@ from pathlib import Path
 
 from aclgrad.building import compile_commands
 from aclgrad.building.aclnn_library import ApiBuilder
+from aclgrad.building.compile_step import diagnose
 from aclgrad.building.compiler import demangle, demangle_all
 from aclgrad.codegen.render import render, write_if_different
 from aclgrad.common import files, rebuild
@@ -81,6 +82,7 @@ class Builder(ApiBuilder):
     progress: Callable[[int, int], None] = lambda done, total: None
     host_words: tuple[str, ...] = ()  # of compiles and links of op_host
     host_objects: list[Path] = field(default_factory=list, init=False)
+    left_out: dict[Path, str] = field(default_factory=dict, init=False)  # of op_host, and why
 
     def build_host(self) -> Registered:
         """Build the host library and return what it registers."""
@@ -114,9 +116,12 @@ class Builder(ApiBuilder):
         rest += self.common.files
         while True:
             others = {source: self._object(source, includes, extra) for source in rest}
-            failed = [source for source, step in others.items() if step.run() is not None]
+            ended = {source: step.run() for source, step in others.items()}
+            failed = {source: error for source, error in ended.items() if error is not None}
             for source in {*failed} & {*self.common.files}:
                 self.common.drop(source)
+            own = {*failed} & {*self.sources.helpers}
+            self.left_out.update({source: diagnose(failed[source]).message for source in own})
             made = [step.output for source, step in others.items() if source not in failed]
             rest = self._link_host([*objects, *made])
             if not rest:
@@ -349,6 +354,7 @@ class Built:
     ops: tuple[str, ...]
     headers: tuple[Path, ...]
     kernels: tuple[Path, ...]
+    left_out: Mapping[Path, str]  # sources of op_host that need not build, and why they do not
 
 
 def _named(why: str) -> str:
@@ -425,4 +431,5 @@ def _build(builder: Builder, dtypes: Sequence[str]) -> Built:
         tuple(op.type for op in ops),
         tuple(headers),
         tuple(kernel.output for kernel in wanted),
+        builder.left_out,
     )

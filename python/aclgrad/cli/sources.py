@@ -103,6 +103,8 @@ def build(
         console.print(
             f"{', '.join(built.ops)}: {len(built.kernels)} kernels in {built.package}", markup=False
         )
+        for source, why in built.left_out.items():
+            console.print(f"left out {source}, which does not build: {why}", markup=False)
         for header in built.headers:
             console.print(f"  {header}", markup=False)
         console.print(

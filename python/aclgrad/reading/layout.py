@@ -14,8 +14,8 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from pathlib import Path
 
-from aclgrad.common.files import check_regular
-from aclgrad.reading import launch_lists
+from aclgrad.common.files import check_regular, text_of
+from aclgrad.reading import cmake_text, launch_lists
 from aclgrad.reading.cpp_text import without_literals
 from aclgrad.reading.definition_rules import unregistered
 from aclgrad.reading.repository import SKIPPED, include_roots, repository_of, walk
@@ -310,10 +310,12 @@ def _project(root: Path, wanted: Kind | None = None) -> Layout | None:
         for name, twice in adds.items()
     )
     registering = [file for file in files if _REGISTERS.search(texts[file])]
+    unlisted = _unlisted(host, files)
     parts = [
         file
         for file in files
-        if file in registering or (_HOST_PARTS.search(file.name) and len(adds) == 1)
+        if (file in registering and file not in unlisted)
+        or (_HOST_PARTS.search(file.name) and len(adds) == 1)
     ]
     by_name = any("_def" in ops[0].stem for ops in adds.values())
     kind = Kind.operator if by_name and len(adds) == 1 else Kind.msopgen
@@ -329,6 +331,21 @@ def _project(root: Path, wanted: Kind | None = None) -> Layout | None:
         tuple(file for file in files if file not in parts),
         api,
     )
+
+
+def _unlisted(host: Path, files: Sequence[Path]) -> set[Path]:
+    """Sources beside CMake lists that name others of the folder one by one and leave these out.
+    Repositories collect ``*_def``, ``*_infershape`` and ``*_tiling`` by their names; any other
+    source is built where a list says so, and may be a leftover that does not compile.
+    """
+    lists = host / "CMakeLists.txt"
+    if not lists.is_file():
+        return set()
+    text = cmake_text.without_comments(text_of(lists))
+    collected = re.search(r"\bGLOB|\baux_source_directory\b", text, re.IGNORECASE)
+    if collected or not any(file.name in text for file in files):
+        return set()
+    return {file for file in files if not _HOST_PARTS.search(file.name) and file.name not in text}
 
 
 def _registered(text: str) -> list[str]:

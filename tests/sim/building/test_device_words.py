@@ -156,6 +156,44 @@ def test_what_only_clang_takes(
     np.testing.assert_array_equal(y, 2 * x)
 
 
+OF_LENGTHS = """\
+#include "kernel_operator.h"
+template <typename T, T... values> struct Row {};
+template <typename Part, typename T, unsigned long count> struct Counted;
+template <typename T, unsigned long... rest> struct Counted<Row<T, rest...>, T, 0> {
+  using type = Row<T, rest...>;
+};
+template <typename T, unsigned long count, unsigned long... rest>
+struct Counted<Row<T, rest...>, T, count> {
+  using type = typename Counted<Row<T, count - 1, rest...>, T, count - 1>::type;
+};
+using Three = Counted<Row<int>, int, 3>::type;
+extern "C" __global__ __aicore__ void of_lengths(GM_ADDR x, GM_ADDR workspace) {
+  KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY);@more@
+}
+"""
+
+
+def test_what_clang_takes_by_no_text_of_gxx(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A pack of values of another type, as catlass has it. What neither compiler takes has g++'s
+    error, and the log of it.
+    """
+    file = tmp_path / "of_lengths.cpp"
+    file.write_text(OF_LENGTHS.replace("@more@", ""))
+    with monkeypatch.context() as without:
+        without.setattr(Compiler, "by_clang", lambda self: None)
+        with pytest.raises(SourcesError, match="incomplete type"):
+            kernel_file.build_kernel(file, FAMILY)
+    kernel_file.build_kernel(file, FAMILY)
+    file.write_text(OF_LENGTHS.replace("@more@", "\n  int missing = 1"))
+    with pytest.raises(SourcesError, match="incomplete type") as refused:
+        kernel_file.build_kernel(file, FAMILY)
+    log = Path(str(refused.value).rpartition("whole output is in ")[2].strip())
+    assert "incomplete type" in log.read_text() and "clang" not in log.read_text().split()[0]
+
+
 OF_OTHERS = """\
 #include "kernel_operator.h"
 inline __aicore__ void MeetAll() { AscendC::SyncAll<false>(); }

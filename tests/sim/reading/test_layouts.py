@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -115,6 +116,30 @@ def test_sources_of_graph_mode_stay_out(tmp_path: Path) -> None:
     assert found.host and fallback not in found.host
     fallback.write_text("IMPL_OP(Square);\n")
     assert fallback in layout.find(square).host
+
+
+def test_sources_that_the_lists_leave_out(tmp_path: Path) -> None:
+    """Lists that name the sources of op_host one by one decide which have to build; the others are
+    built if they can be, and the build says which could not.
+    """
+    square = tmp_path / "square"
+    shutil.copytree(LIBRARY / "math" / "square", square)
+    lists = square / "op_host" / "CMakeLists.txt"
+    proto = square / "op_host" / "square_proto.cpp"
+    proto.write_text(
+        '#include "register/op_impl_registry.h"\nIMPL_OP(Square).InferShape(Unknown);\n'
+    )
+    for text in ("", "file(GLOB sources *.cpp)\n", "add(square_def.cpp square_proto.cpp)\n"):
+        lists.write_text(text)
+        done = tool("build", square, "--soc", SOC)
+        assert done.returncode == 1 and "Unknown" in done.stderr, done.stdout + done.stderr
+    lists.write_text("add(square_def.cpp)  # and not square_proto.cpp\n")
+    done = tool("build", square, "--soc", SOC)
+    assert done.returncode == 0, done.stderr
+    assert re.search(rf"left out {proto}, which does not build: .*Unknown", done.stdout)
+    proto.write_text(proto.read_text().replace("Unknown", "nullptr"))
+    done = tool("build", square, "--soc", SOC)
+    assert done.returncode == 0 and "left out" not in done.stdout, done.stdout + done.stderr
 
 
 def test_neighbours_are_no_repository(tmp_path: Path) -> None:
