@@ -115,6 +115,8 @@ def read(reader: Path, library: Path, wanted: list[str]) -> tuple[list[list[str]
         encoding="utf-8",
         errors="replace",
         timeout=60,
+        # The reader has a sanitizer of its own.
+        env={name: value for name, value in os.environ.items() if name != "LD_PRELOAD"},
     )
     assert done.returncode == 0, done.stderr
     lines, _, missing = done.stdout[:-1].rpartition("\n")

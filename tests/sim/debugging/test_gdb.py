@@ -40,6 +40,7 @@ def program(toolkit_info: Toolkit, tmp_path_factory: pytest.TempPathFactory) -> 
     return folder / "run_scale"
 
 
+@pytest.mark.no_thread_sanitizer("it has a thread of its own, and the page counts threads")
 def test_session_of_the_page(program: Path) -> None:
     steps = session()
     printed = outputs(program, [command for command, _ in steps], _ALONE)
