@@ -34,7 +34,17 @@ from aclgrad_torch_npu import (
     simulator,
     wide,
 )
-from aclgrad_torch_npu.host_tensors import host_alias, map_values, npu, on_npu, to_npu
+from aclgrad_torch_npu.host_tensors import (
+    Plains,
+    give_back,
+    host_alias,
+    is_private,
+    map_values,
+    npu,
+    on_npu,
+    to_npu,
+    write,
+)
 from aclgrad_torch_npu.operators import (
     foreign_packages,
     has_cpu_kernel,
@@ -173,7 +183,9 @@ class Overload:
             except RuntimeError as error:
                 if refused := _NOT_TAKEN.search(str(error)):
                     return self._despite(error, args, kwargs, undo, f"{refused[1]} refuses it")
-                if dtype in self._tried or not _OWN_CHECK.search(str(error)):
+                if not _OWN_CHECK.search(str(error)):
+                    raise
+                if dtype in self._tried and not _any_private(args, kwargs):
                     raise
                 return self._despite(error, args, kwargs, undo)
             if why is None:
@@ -222,8 +234,11 @@ class Overload:
                 if found is None:
                     raise
                 what = found[1] or found[2] or found[4] or found[5] or "its functions"
-                self._missing[dtype] = f"no installed package has {what}"
-                return None, self._missing[dtype]
+                why = f"no installed package has {what}"
+                # For private formats torch_npu asks for other things.
+                if not _any_private(args, kwargs):
+                    self._missing[dtype] = why
+                return None, why
             finally:
                 self.register()
 
@@ -241,9 +256,8 @@ class Overload:
             if kept:
                 npu().current_stream().synchronize()
             for tensor, value in kept:
-                alias = host_alias(tensor)
-                if alias.shape == value.shape:
-                    alias.copy_(value)
+                if tensor.shape == value.shape:
+                    write(tensor, value)
             if generator is not None:
                 generator.set_offset(offset)
 
@@ -268,7 +282,7 @@ class Overload:
 
         def to_host(value: Any) -> Any:
             if on_npu(value):
-                alias = host_alias(value, id(value) in written)
+                alias = host_alias(value, id(value) in written, plains)
                 if id(value) in written:
                     changed.add(id(alias))
                 givers[id(alias)] = value
@@ -281,6 +295,7 @@ class Overload:
             return value
 
         kept: list[torch.Tensor] = []
+        plains: Plains = {}
         changed: set[int] = set()
         host_args, host = map_values(args, to_host), map_values(kwargs, to_host)
         # A result that is resized cannot lie on memory of the device.
@@ -295,6 +310,7 @@ class Overload:
             if self._random and not isinstance(bound.get("generator"), torch.Generator):
                 stack.enter_context(random.seeded(random.next_seed(self._generator(bound))))
             result = self._compute(host_args, host, changed)
+        give_back(plains)
         _calls[self.name] += 1
         for name in resized:
             _give(kwargs[name], host[name])
@@ -373,6 +389,10 @@ def _tensors(value: Any) -> Iterator[torch.Tensor]:
             yield from _tensors(each)
 
 
+def _any_private(*values: Any) -> bool:
+    return any(is_private(tensor) for tensor in _tensors(values))
+
+
 def _same_device(value: Any, found: torch.device | None = None) -> torch.device | None:
     """Refuse tensors of the host or of another device among those of one, as a device does; a
     number in a tensor may come from anywhere.
@@ -407,7 +427,7 @@ def _give(out: torch.Tensor, value: torch.Tensor) -> None:
         # Memory that grows takes its old values along, later.
         npu().current_stream(out.device).synchronize()
     if value.numel():
-        host_alias(out, written=True).copy_(value)
+        write(out, value)
 
 
 def _calls_functions_itself(name: str) -> bool:

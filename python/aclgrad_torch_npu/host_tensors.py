@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import torch  # type: ignore[import-not-found,unused-ignore]
@@ -11,6 +12,14 @@ import torch  # type: ignore[import-not-found,unused-ignore]
 from aclgrad_torch_npu import simulator
 
 _CPU = torch.device("cpu")
+
+_BASE = frozenset((0, 1, 2, 27, 30))
+"""Formats in which sizes and strides say where elements are: NCHW, NHWC, ND, NDHWC, NCDHW."""
+
+Plains = dict[int, tuple[torch.Tensor, torch.Tensor, bool]]
+"""By the address of a storage in a private format: a tensor on it, the storage in its base format,
+and whether that is changed.
+"""
 
 
 def npu() -> Any:
@@ -23,16 +32,36 @@ def on_npu(value: object) -> bool:
     return isinstance(value, torch.Tensor) and value.device.type == "npu"
 
 
-def host_alias(tensor: torch.Tensor, written: bool = False) -> torch.Tensor:
+@cache
+def _format_of() -> Callable[[torch.Tensor], int]:
+    """The operator itself, which takes half of the time of torch_npu.get_npu_format."""
+    kernel: Callable[[torch.Tensor], int] = torch._C._get_operation_overload(
+        "npu::get_npu_format", ""
+    )[0]
+    return kernel
+
+
+def is_private(tensor: torch.Tensor) -> bool:
+    """Whether a tensor on an NPU lies in a private format, FRACTAL_NZ or another."""
+    return _format_of()(tensor) not in _BASE
+
+
+def host_alias(
+    tensor: torch.Tensor, written: bool = False, plains: Plains | None = None
+) -> torch.Tensor:
     """Return a CPU tensor on the memory of an NPU tensor, of the same shape and strides.
 
     The streams that use the memory have to be idle. Without memory the result is a new, empty
-    tensor.
+    tensor. That of a tensor in a private format lies on a copy in the base format, which is put
+    into ``plains`` for `give_back`.
     """
     storage = tensor.untyped_storage()
     size = storage.nbytes()
     if size == 0 or tensor.data_ptr() == 0:
         return torch.empty_strided(tensor.size(), tensor.stride(), dtype=tensor.dtype, device=_CPU)
+    # Blocks of private formats have 16 elements and more.
+    if size % 16 == 0 and is_private(tensor):
+        return host_alias(_plain(tensor, written, {} if plains is None else plains), written)
     view = simulator.host_view(storage.data_ptr(), size, False)
     if written and tensor.numel():
         simulator.host_view(tensor.data_ptr(), _extent(tensor), True)
@@ -48,11 +77,39 @@ def _extent(tensor: torch.Tensor) -> int:
     return int((steps + 1) * tensor.element_size())
 
 
+def _plain(tensor: torch.Tensor, written: bool, plains: Plains) -> torch.Tensor:
+    """Return the same view of the storage in its base format. Views of one storage share one copy,
+    as they share memory.
+    """
+    storage = tensor.untyped_storage().data_ptr()
+    known = plains.get(storage)
+    if known is None:
+        plain = torch.ops.npu.npu_format_cast(tensor, 2)
+        npu().current_stream(tensor.device).synchronize()
+        known = tensor, plain, False
+    plains[storage] = *known[:2], known[2] or written
+    return known[1].as_strided(tensor.size(), tensor.stride(), tensor.storage_offset())
+
+
+def give_back(plains: Plains) -> None:
+    """Let changed copies of `host_alias` become what the tensors have in their own formats."""
+    for tensor, plain, changed in plains.values():
+        if changed:
+            torch.ops.npu.npu_format_cast_(tensor, plain)
+
+
+def write(tensor: torch.Tensor, value: torch.Tensor) -> None:
+    """Copy a CPU tensor into an NPU tensor of its shape."""
+    plains: Plains = {}
+    host_alias(tensor, True, plains).copy_(value)
+    give_back(plains)
+
+
 def to_npu(result: torch.Tensor, device: torch.device) -> torch.Tensor:
     """Return a copy of a CPU tensor on an NPU, with its strides where they have no gaps."""
     made = torch.empty_like(result, device=device)
     if result.numel():
-        host_alias(made, written=True).copy_(result)
+        write(made, result)
     return made
 
 

@@ -10,6 +10,12 @@ COMPLETE = frozenset(
         "npu::npu_scaled_masked_softmax_backward",
         "npu::kl_div_backward",
         "npu::npu_change_data_ptr",
+        "npu::npu_format_cast",
+        "npu::npu_format_cast.Tensor",
+        "npu::npu_format_cast_",
+        "npu::npu_format_cast_.acl_format",
+        "npu::_npu_format_cast",
+        "npu::_npu_format_cast.aclnn",
     )
 )
 """Operators that this project's own packages or torch_npu alone run."""

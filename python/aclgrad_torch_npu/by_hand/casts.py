@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Formats, dtypes, and softmax from half types to float32."""
+"""Dtypes, and softmax from half types to float32."""
 
 from __future__ import annotations
 
@@ -11,23 +11,6 @@ from aclgrad_torch_npu.by_hand.table import by_hand
 
 MASKED = -10000.0
 """What a masked value counts as in npu_scaled_masked_softmax."""
-
-
-@by_hand(
-    "npu::npu_format_cast",
-    "npu::npu_format_cast.Tensor",
-    "npu::_npu_format_cast",
-    "npu::_npu_format_cast.aclnn",
-    exact=True,
-)
-def _format_cast(values: torch.Tensor, *_: Any, **__: Any) -> torch.Tensor:
-    # Only the base formats are there, and they are one layout.
-    return values.clone()
-
-
-@by_hand("npu::npu_format_cast_", "npu::npu_format_cast_.acl_format", exact=True)
-def _format_cast_in_place(values: torch.Tensor, *_: Any, **__: Any) -> torch.Tensor:
-    return values
 
 
 @by_hand(

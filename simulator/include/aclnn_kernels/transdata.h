@@ -9,8 +9,8 @@ namespace l0op {
 // x under another format of the same rank: nothing moves.
 const aclTensor* ReFormat(const aclTensor* x, const op::Format& format,
                           aclOpExecutor* executor = nullptr);
-// x itself when nothing has to move; private formats are for matrix units, which are not simulated,
-// and are refused.
+// x itself when nothing has to move. Of the private formats FRACTAL_NZ is there: to it from elements of 1 or 2
+// bytes, from it always.
 const aclTensor* TransData(const aclTensor* x, op::Format dstPrimaryFormat, int64_t groups,
                            aclOpExecutor* executor);
 const aclTensor* TransDataSpecial(const aclTensor* x, op::Format dstPrimaryFormat, int64_t groups,

@@ -11,6 +11,7 @@
 #include "engine/options.h"
 #include "opbase/context.h"
 #include "opbase/executor.h"
+#include "opbase/l0_common.h"
 #include "opbase/package.h"
 #include "opdev/make_op_executor.h"
 #include "runtime/op_desc.h"
@@ -33,6 +34,9 @@ struct Given {
 
   bool Absent() const { return desc.dataType == ACL_DT_UNDEFINED; }
   bool OnHost() const { return desc.constant || desc.place != ACL_MEMTYPE_DEVICE; }
+  bool Plain() const;
+  // As it lies in memory.
+  const std::vector<int64_t>& Stored() const { return Plain() ? desc.dims : desc.storageDims; }
 };
 
 struct Call {
@@ -75,24 +79,22 @@ bool IsPlain(aclFormat format) {
   return std::find(std::begin(kPlain), std::end(kPlain), format) != std::end(kPlain);
 }
 
+bool Given::Plain() const { return IsPlain(desc.storageFormat); }
+
 int32_t Read(const Api& api, const char* what, int index, const aclTensorDesc* desc,
              const aclDataBuffer* buffer, Given* given) {
   ACLSIM_RETURN_IF_ERROR(ReadTensorDesc(api, desc, &given->desc));
   if (given->Absent()) return 0;
-  if (!IsPlain(given->desc.storageFormat)) {
-    return api.Fail(
-        ACL_ERROR_FORMAT_NOT_MATCH,
-        "%s %d has the storage format %d, which the simulator does not have. Next: keep the "
-        "tensor in its base format (torch.npu.config.allow_internal_format = False)",
-        what, index, static_cast<int>(given->desc.storageFormat));
-  }
   if (given->desc.constant) return 0;
   ACLSIM_RETURN_IF_ERROR(api.NotNull(buffer, what));
   given->data = aclGetDataBufferAddr(buffer);
   given->bytes = aclGetDataBufferSizeV2(buffer);
-  const size_t wanted = given->desc.Elements() * aclDataTypeSize(given->desc.dataType);
-  const bool known = std::none_of(given->desc.dims.begin(), given->desc.dims.end(),
-                                  [](int64_t dim) { return dim < 0; });
+  size_t wanted = aclDataTypeSize(given->desc.dataType);
+  bool known = true;
+  for (const int64_t dim : given->Stored()) {
+    known = known && dim >= 0;
+    wanted *= static_cast<size_t>(std::max<int64_t>(dim, 0));
+  }
   return !known || given->bytes >= wanted
              ? 0
              : api.Fail(ACL_ERROR_INVALID_PARAM,
@@ -112,6 +114,19 @@ int32_t ReadAll(const Api& api, const char* what, int count, const aclTensorDesc
   for (int i = 0; i < count; ++i) {
     ACLSIM_RETURN_IF_ERROR(
         Read(api, what, i, descs[i], buffers[i], &(*all)[static_cast<size_t>(i)]));
+  }
+  return 0;
+}
+
+// Kernels of packages are given tensors whose elements are where the dims say.
+int32_t CheckFormats(const Api& api, const char* what, const std::vector<Given>& all) {
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (all[i].Absent() || all[i].Plain()) continue;
+    return api.Fail(
+        ACL_ERROR_FORMAT_NOT_MATCH,
+        "%s %zu has the storage format %d, which operator types of packages are not given here. "
+        "Next: keep the tensor in its base format (torch_npu.npu_format_cast(tensor, 2))",
+        what, i, static_cast<int>(all[i].desc.storageFormat));
   }
   return 0;
 }
@@ -222,8 +237,11 @@ const aclTensor* ToTensor(const Given& given, aclOpExecutor* executor, Tensors* 
   std::vector<int64_t> strides(dims.size(), 1);
   for (size_t i = dims.size(); i-- > 1;)
     strides[i - 1] = strides[i] * std::max<int64_t>(dims[i], 1);
+  const std::vector<int64_t>& stored = given.Stored();
   return tensors->Add(aclCreateTensor(dims.data(), dims.size(), given.desc.dataType, strides.data(),
-                                      0, given.desc.format, dims.data(), dims.size(), given.data));
+                                      0,
+                                      given.Plain() ? given.desc.format : given.desc.storageFormat,
+                                      stored.data(), stored.size(), given.data));
 }
 
 // One argument for each parameter of the definition: the dynamic one takes what the others leave.
@@ -350,6 +368,26 @@ int32_t Launch(const Api& api, const Call& call, aclOpExecutor* executor) {
   return error;
 }
 
+// Identity is CANN's own: clients copy a tensor into another format by it.
+int32_t RunIdentity(const Api& api, const Call& call) {
+  if (call.inputs.size() != 1 || call.outputs.size() != 1) {
+    return api.Fail(ACL_ERROR_OP_INPUT_NOT_MATCH,
+                    "Identity has one input and one output, got %zu and %zu", call.inputs.size(),
+                    call.outputs.size());
+  }
+  Tensors tensors;
+  UniqueExecutor executor("aclopCompileAndExecute");
+  const aclTensor* in = ToTensor(call.inputs[0], executor.get(), &tensors);
+  const aclTensor* out = ToTensor(call.outputs[0], executor.get(), &tensors);
+  if (in == nullptr || out == nullptr) return ACL_ERROR_INVALID_PARAM;
+  if (!l0op::AddFormatCast("Identity", in, out, executor.get())) {
+    return api.Fail(ACL_ERROR_FORMAT_NOT_MATCH, "Identity failed; the next message says why");
+  }
+  aclOpExecutor* ready = nullptr;
+  executor.ReleaseTo(&ready);
+  return Launch(api, call, ready);
+}
+
 int32_t Run(const Api& api, Call* call) {
   int32_t error = 0;
   if (FindStream(api, call->stream, &error) == nullptr) return error;
@@ -357,6 +395,9 @@ int32_t Run(const Api& api, Call* call) {
   int32_t missing = 0;
   const std::vector<FoundOp> found =
       op::internal::FindOpInPackages(call->type, &missing, &searched);
+  op::internal::CurrentCall().api = Format("%s(%s)", api.name(), call->type.c_str());
+  op::internal::CurrentCall().tensors.clear();
+  if (found.empty() && call->type == "Identity") return RunIdentity(api, *call);
   if (found.empty()) {
     return api.Fail(ACL_ERROR_OP_NOT_FOUND,
                     "operator type %s%s is in no installed package (%s). Next: aclgrad build PATH "
@@ -366,8 +407,8 @@ int32_t Run(const Api& api, Call* call) {
                     op::internal::TypeText(Types(call->inputs), Types(call->outputs)).c_str(),
                     searched.c_str());
   }
-  op::internal::CurrentCall().api = Format("%s(%s)", api.name(), call->type.c_str());
-  op::internal::CurrentCall().tensors.clear();
+  ACLSIM_RETURN_IF_ERROR(CheckFormats(api, "input", call->inputs));
+  ACLSIM_RETURN_IF_ERROR(CheckFormats(api, "output", call->outputs));
   const auto& def = found[0].entry->def;
   ResolvedOp resolved;
   std::string why = "its package has no definition of it (OP_ADD)";

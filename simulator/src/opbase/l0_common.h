@@ -46,4 +46,15 @@ bool ReducedDims(const char* name, const op::Shape& shape, const aclIntArray* ax
 bool AddCopy(const char* name, const aclTensor* in, const aclTensor* out, aclOpExecutor* executor,
              bool isViewCopy = false);
 
+// FRACTAL_NZ lays a matrix out as columns of blocks, each of 16 rows and C0 columns; what is missing in the last
+// blocks is 0. The formats with a C0 in their names are it, too.
+bool IsNz(op::Format format);
+// The storage of such matrices; empty for a shape of less than two dims.
+op::Shape NzShape(const op::Shape& shape, int64_t width);
+
+// Adds a copy of in to out, one of which may be FRACTAL_NZ: its storage shape says how wide the blocks are.
+// False, with a report, for other private formats.
+bool AddFormatCast(const char* name, const aclTensor* in, const aclTensor* out,
+                   aclOpExecutor* executor);
+
 }  // namespace l0op

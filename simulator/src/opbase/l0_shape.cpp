@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// l0op functions that change shapes and formats: UnsqueezeNd, SqueezeNd, ReFormat, TransData, ConcatD, SplitV,
-// Pad, PadV3.
+// l0op functions that change shapes: UnsqueezeNd, SqueezeNd, ConcatD, SplitV, Pad, PadV3.
 #include <algorithm>
 
 #include "aclnn_kernels/cast.h"
 #include "aclnn_kernels/contiguous.h"
 #include "aclnn_kernels/pad.h"
 #include "aclnn_kernels/slice.h"
-#include "aclnn_kernels/transdata.h"
 #include "aclsim/level0.h"
 #include "level0/broadcast_to.h"
 #include "level0/fill.h"
 #include "opbase/cast.h"
 #include "opbase/l0_common.h"
-#include "opdev/format_utils.h"
 #include "opdev/tensor_view_utils.h"
 
 namespace l0op {
@@ -131,47 +128,6 @@ const aclTensor* SqueezeNd(const aclTensor* x, const aclIntArray* dim, aclOpExec
 const aclTensor* SqueezeNd(const aclTensor* x, int64_t dim, aclOpExecutor* executor) {
   if (!CheckL0Args("SqueezeNd", x, executor)) return nullptr;
   return SqueezeNd(x, executor->AllocIntArray(&dim, 1), executor);
-}
-
-const aclTensor* ReFormat(const aclTensor* x, const op::Format& format, aclOpExecutor* executor) {
-  if (x == nullptr) {
-    OP_LOGE(ACLNN_ERR_INNER_NULLPTR, "ReFormat: the tensor is NULL");
-    return nullptr;
-  }
-  if (x->GetStorageFormat() == format && x->GetViewFormat() == format) return x;
-  if (op::IsPrivateFormat(format) || op::IsPrivateFormat(x->GetStorageFormat())) {
-    OP_LOGE(ACLNN_ERR_PARAM_INVALID, "ReFormat: %s to %s moves elements, want TransData",
-            op::ToString(x->GetStorageFormat()).GetString(), op::ToString(format).GetString());
-    return nullptr;
-  }
-  // Without an executor nobody owns a view, so the tensor itself changes.
-  aclTensor* view = executor == nullptr
-                        ? const_cast<aclTensor*>(x)
-                        : executor->CreateView(x, x->GetViewShape(), x->GetStorageShape(),
-                                               x->GetViewStrides(), x->GetViewOffset());
-  if (view == nullptr) return nullptr;
-  view->SetStorageFormat(format);
-  view->SetOriginalFormat(format);
-  view->SetViewFormat(format);
-  return view;
-}
-
-const aclTensor* TransData(const aclTensor* x, op::Format dstPrimaryFormat, int64_t,
-                           aclOpExecutor* executor) {
-  if (!CheckL0Args("TransData", x, executor)) return nullptr;
-  if (x->GetStorageFormat() == dstPrimaryFormat) return x;
-  if (!op::IsPrivateFormat(dstPrimaryFormat) && !op::IsPrivateFormat(x->GetStorageFormat())) {
-    return ReFormat(x, dstPrimaryFormat, executor);
-  }
-  OP_LOGE(ACLNN_ERR_PARAM_INVALID, "TransData from %s to %s is not simulated",
-          op::ToString(x->GetStorageFormat()).GetString(),
-          op::ToString(dstPrimaryFormat).GetString());
-  return nullptr;
-}
-
-const aclTensor* TransDataSpecial(const aclTensor* x, op::Format dstPrimaryFormat, int64_t groups,
-                                  aclOpExecutor* executor) {
-  return TransData(x, dstPrimaryFormat, groups, executor);
 }
 
 const aclTensor* Expand(const aclTensor* self, const aclIntArray* shape, aclOpExecutor* executor) {
