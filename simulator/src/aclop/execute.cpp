@@ -8,11 +8,14 @@
 #include "acl/acl_op_compiler.h"
 #include "aclnn/acl_meta.h"
 #include "aclnn/aclnn_base.h"
+#include "aclnn_kernels/transpose.h"
 #include "engine/options.h"
+#include "opbase/cast.h"
 #include "opbase/context.h"
 #include "opbase/executor.h"
 #include "opbase/l0_common.h"
 #include "opbase/package.h"
+#include "opdev/format_utils.h"
 #include "opdev/make_op_executor.h"
 #include "runtime/op_desc.h"
 #include "runtime/options.h"
@@ -368,20 +371,113 @@ int32_t Launch(const Api& api, const Call& call, aclOpExecutor* executor) {
   return error;
 }
 
-// Identity is CANN's own: clients copy a tensor into another format by it.
-int32_t RunIdentity(const Api& api, const Call& call) {
-  if (call.inputs.size() != 1 || call.outputs.size() != 1) {
-    return api.Fail(ACL_ERROR_OP_INPUT_NOT_MATCH,
-                    "Identity has one input and one output, got %zu and %zu", call.inputs.size(),
-                    call.outputs.size());
+// What the host knows of an operator when it is called: shapes, strides.
+std::vector<int64_t> Numbers(const Given& given) {
+  const void* from = given.desc.constant ? given.desc.value.data() : given.data;
+  const size_t bytes = given.desc.constant ? given.desc.value.size() : given.bytes;
+  std::vector<int64_t> numbers(std::min(
+      given.desc.Elements(), bytes / std::max<size_t>(aclDataTypeSize(given.desc.dataType), 1)));
+  op::internal::ConvertElements(from, static_cast<op::DataType>(given.desc.dataType),
+                                numbers.data(), op::DataType::DT_INT64, numbers.size());
+  return numbers;
+}
+
+// The tensors of a call of one of CANN's own operators.
+class OwnCall {
+ public:
+  OwnCall(const Call& call, aclOpExecutor* executor) : call_(call), executor_(executor) {}
+
+  const aclTensor* In(size_t i) { return ToTensor(call_.inputs[i], executor_, &tensors_); }
+  const aclTensor* Out() {
+    if (out_ == nullptr) out_ = ToTensor(call_.outputs[0], executor_, &tensors_);
+    return out_;
   }
-  Tensors tensors;
+  std::vector<int64_t> NumbersOf(size_t i) const { return Numbers(call_.inputs[i]); }
+
+  // The view of x whose shape, strides and offset are inputs from `first` on.
+  const aclTensor* View(const aclTensor* x, size_t first) {
+    const std::vector<int64_t> offset = NumbersOf(first + 2);
+    return View(x, NumbersOf(first), NumbersOf(first + 1), offset.empty() ? 0 : offset[0]);
+  }
+  const aclTensor* View(const aclTensor* x, const std::vector<int64_t>& dims,
+                        const std::vector<int64_t>& strides, int64_t offset) {
+    if (x == nullptr || dims.size() != strides.size()) return nullptr;
+    if (op::IsPrivateFormat(x->GetStorageFormat())) {
+      OP_LOGE(ACLNN_ERR_PARAM_INVALID,
+              "elements in format %s are not where strides say; make the tensor ND first",
+              op::ToString(x->GetStorageFormat()).GetString());
+      return nullptr;
+    }
+    op::Shape shape;
+    for (const int64_t dim : dims) shape.AppendDim(dim);
+    const aclTensor* view = executor_->CreateView(
+        x, shape, x->GetStorageShape(), op::Strides(strides.begin(), strides.end()), offset);
+    return view != nullptr && op::internal::CheckView(view, call_.type.c_str()) ? view : nullptr;
+  }
+  bool Copy(const aclTensor* from, const aclTensor* to) {
+    return from != nullptr && to != nullptr &&
+           l0op::AddFormatCast(call_.type.c_str(), from, to, executor_);
+  }
+  bool Zero(const aclTensor* to) {
+    const auto clear = [](const auto& uses, const std::vector<uint8_t*>& first) {
+      std::fill_n(first[0], static_cast<size_t>(uses[0].Bytes()), uint8_t{0});
+    };
+    return to != nullptr && l0op::AddHostTask(call_.type.c_str(), {}, to, op::internal::Flow::kAll,
+                                              clear, executor_);
+  }
+  bool Transpose() {
+    const aclTensor* x = In(0);
+    const std::vector<int64_t> order = NumbersOf(1);
+    const aclTensor* moved =
+        x == nullptr
+            ? nullptr
+            : l0op::Transpose(x, executor_->AllocIntArray(order.data(), order.size()), executor_);
+    return Copy(moved, Out());
+  }
+  bool Fill() {
+    const aclTensor* one = In(1);
+    const std::vector<int64_t>& dims = call_.outputs[0].desc.dims;
+    return Copy(View(one, dims, std::vector<int64_t>(dims.size(), 0), 0), Out());
+  }
+
+ private:
+  const Call& call_;
+  aclOpExecutor* executor_;
+  Tensors tensors_;
+  const aclTensor* out_ = nullptr;
+};
+
+// CANN's own operators by which clients copy tensors that are in private formats, or have gaps.
+struct OwnType {
+  const char* name;
+  size_t inputs;
+  bool (*add)(OwnCall& call);
+};
+constexpr OwnType kOwnTypes[] = {
+    {"Identity", 1, [](OwnCall& call) { return call.Copy(call.In(0), call.Out()); }},
+    {"ZerosLike", 1, [](OwnCall& call) { return call.Zero(call.Out()); }},
+    {"Fill", 2, [](OwnCall& call) { return call.Fill(); }},
+    {"Transpose", 2, [](OwnCall& call) { return call.Transpose(); }},
+    {"AsStrided", 4, [](OwnCall& call) { return call.Copy(call.View(call.In(0), 1), call.Out()); }},
+    {"ViewCopy", 8,
+     [](OwnCall& call) { return call.Copy(call.View(call.In(4), 5), call.View(call.In(0), 1)); }},
+};
+
+const OwnType* FindOwnType(const std::string& name) {
+  const auto* found = std::find_if(std::begin(kOwnTypes), std::end(kOwnTypes),
+                                   [&](const OwnType& type) { return type.name == name; });
+  return found == std::end(kOwnTypes) ? nullptr : found;
+}
+
+int32_t RunOwn(const Api& api, const OwnType& type, const Call& call) {
+  if (call.inputs.size() != type.inputs || call.outputs.size() != 1) {
+    return api.Fail(ACL_ERROR_OP_INPUT_NOT_MATCH, "%s has %zu inputs and 1 output, got %zu and %zu",
+                    type.name, type.inputs, call.inputs.size(), call.outputs.size());
+  }
   UniqueExecutor executor("aclopCompileAndExecute");
-  const aclTensor* in = ToTensor(call.inputs[0], executor.get(), &tensors);
-  const aclTensor* out = ToTensor(call.outputs[0], executor.get(), &tensors);
-  if (in == nullptr || out == nullptr) return ACL_ERROR_INVALID_PARAM;
-  if (!l0op::AddFormatCast("Identity", in, out, executor.get())) {
-    return api.Fail(ACL_ERROR_FORMAT_NOT_MATCH, "Identity failed; the next message says why");
+  OwnCall own(call, executor.get());
+  if (!type.add(own)) {
+    return api.Fail(ACL_ERROR_FORMAT_NOT_MATCH, "%s failed; the next message says why", type.name);
   }
   aclOpExecutor* ready = nullptr;
   executor.ReleaseTo(&ready);
@@ -397,7 +493,9 @@ int32_t Run(const Api& api, Call* call) {
       op::internal::FindOpInPackages(call->type, &missing, &searched);
   op::internal::CurrentCall().api = Format("%s(%s)", api.name(), call->type.c_str());
   op::internal::CurrentCall().tensors.clear();
-  if (found.empty() && call->type == "Identity") return RunIdentity(api, *call);
+  if (found.empty()) {
+    if (const OwnType* own = FindOwnType(call->type)) return RunOwn(api, *own, *call);
+  }
   if (found.empty()) {
     return api.Fail(ACL_ERROR_OP_NOT_FOUND,
                     "operator type %s%s is in no installed package (%s). Next: aclgrad build PATH "
