@@ -322,6 +322,10 @@ class Overload:
             giver = givers.get(id(value))
             return to_npu(value, device) if giver is None else giver
 
+        if plains and (of_format := by_hand.result_format(self.name)) is not None:
+            made = of_format(bound, result)
+            if made is not None:
+                return made
         return map_values(result, to_device)
 
     def _compute(self, args: Any, kwargs: Any, changed: set[int]) -> Any:

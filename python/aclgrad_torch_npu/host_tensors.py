@@ -71,6 +71,14 @@ def host_alias(
     return alias
 
 
+def host_storage(tensor: torch.Tensor) -> torch.Tensor:
+    """Return all that lies in the memory of a new NPU tensor, in whatever format, to be written."""
+    storage = tensor.untyped_storage()
+    view = simulator.host_view(storage.data_ptr(), storage.nbytes(), True)
+    memory = torch._C._construct_storage_from_data_pointer(view, _CPU, storage.nbytes())
+    return torch.empty(0, dtype=tensor.dtype, device=_CPU).set_(memory)
+
+
 def _extent(tensor: torch.Tensor) -> int:
     """Bytes from the first to the last element."""
     steps = sum((n - 1) * s for n, s in zip(tensor.size(), tensor.stride(), strict=True))

@@ -23,7 +23,7 @@ from aclgrad_torch_npu.by_hand import (
     random_masks,
     rotations,
 )
-from aclgrad_torch_npu.by_hand.table import find, is_exact
+from aclgrad_torch_npu.by_hand.table import find, is_exact, result_format
 
 __all__ = [
     "activations",
@@ -39,5 +39,6 @@ __all__ = [
     "products",
     "quantized",
     "random_masks",
+    "result_format",
     "rotations",
 ]

@@ -8,7 +8,8 @@ from typing import Any
 
 import torch  # type: ignore[import-not-found,unused-ignore]
 
-from aclgrad_torch_npu.by_hand.table import by_hand
+from aclgrad_torch_npu.by_hand.table import by_hand, in_format_of_input
+from aclgrad_torch_npu.host_tensors import host_storage, is_private
 
 _BY_CODE: dict[Any, torch.dtype] = {
     0: torch.uint8, 1: torch.int8, 3: torch.int32, 5: torch.float16, 6: torch.float32,
@@ -107,7 +108,46 @@ def _quantize(
     result = x.double() / along(scales) if div_mode else x.double() * along(scales)
     if zero_points is not None:
         result = result + along(zero_points)
+    if dtype in _INT4:
+        return _packed(result, div_mode)
     return rounded(result, dtype_of(dtype, torch.int8))
+
+
+_INT4 = (torch.quint4x2, 16)
+
+
+def _packed(values: torch.Tensor, div_mode: bool) -> torch.Tensor:
+    """Values as int4, eight in each int32, the first in the lowest bits."""
+    if div_mode or values.dim() == 0 or values.shape[-1] % 8:
+        raise RuntimeError(
+            "npu_quantize: quint4x2 wants div_mode False and a multiple of 8 in the last dim, got"
+            f" div_mode {div_mode} and {tuple(values.shape)}"
+        )
+    nibbles = values.round().clamp(-8, 7).to(torch.int32) & 15
+    eight = nibbles.reshape(*values.shape[:-1], values.shape[-1] // 8, 8)
+    return sum(eight[..., i] << 4 * i for i in range(8))
+
+
+@in_format_of_input("npu::npu_quantize")
+def _quantized_blocks(given: dict[str, Any], result: torch.Tensor) -> torch.Tensor | None:
+    """The result for a matrix in FRACTAL_NZ: torch_npu makes an int32 tensor of that format, and
+    AscendQuantV2 writes blocks of 16 rows and 64 int4 into it, which are 8 int32 in a row.
+    """
+    x = given["input"]
+    if given["dtype"] not in _INT4 or not is_private(x):
+        return None
+    *batch, rows, columns = x.shape
+    if x.dtype != torch.float32 or len(batch) != 1 or rows % 16 or columns % 64:
+        raise NotImplementedError(
+            "npu_quantize of FRACTAL_NZ to int4: AscendQuantV2 takes float32 of three dims, the"
+            f" last two multiples of 16 and 64, got {x.dtype} {tuple(x.shape)}"
+        )
+    made = torch.ops.npu.unsafe_empty_with_format(
+        result.shape, dtype=torch.int32, device=x.device, acl_format=29, keep_format=True
+    )
+    blocks = result.reshape(*batch, rows // 16, 16, columns // 64, 8).movedim(-2, -4)
+    host_storage(made)[: blocks.numel()] = blocks.reshape(-1)
+    return made
 
 
 @by_hand("npu::npu_anti_quant", exact=True)

@@ -11,6 +11,7 @@ import torch  # type: ignore[import-not-found,unused-ignore]
 
 _TABLE: dict[str, Callable[..., Any]] = {}
 _EXACT: set[str] = set()
+_FORMATS: dict[str, Callable[[dict[str, Any], Any], Any]] = {}
 
 
 def find(name: str) -> Callable[..., Any] | None:
@@ -27,6 +28,27 @@ def find(name: str) -> Callable[..., Any] | None:
 def is_exact(name: str) -> bool:
     """Whether a function has to see half types as they are."""
     return name.removesuffix(".default") in _EXACT
+
+
+def in_format_of_input(
+    name: str,
+) -> Callable[[Callable[[dict[str, Any], Any], Any]], Callable[[dict[str, Any], Any], Any]]:
+    """Enter a function that makes the NPU's result of an operator with an input in a private
+    format, from the arguments and the CPU's result; None for one in a base format.
+    """
+
+    def enter(
+        function: Callable[[dict[str, Any], Any], Any],
+    ) -> Callable[[dict[str, Any], Any], Any]:
+        _FORMATS[name] = function
+        return function
+
+    return enter
+
+
+def result_format(name: str) -> Callable[[dict[str, Any], Any], Any] | None:
+    """Return the function of `in_format_of_input` for an operator's full name."""
+    return _FORMATS.get(name.removesuffix(".default"))
 
 
 def by_hand(*names: str, exact: bool = False) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
