@@ -3,7 +3,7 @@
 
 A line of the input has the path of the library and the signatures of its functions. Each function
 is called with the values below, then once more for each argument with another value: an output
-must change, or the function must refuse.
+must change, or the function must refuse. With a tensor in FRACTAL_NZ it does the same or refuses.
 """
 
 from __future__ import annotations
@@ -219,6 +219,25 @@ def values(name: str, kind: str, argument: str, place: int) -> tuple[Any, ...]:
     raise SystemExit(f"{name}: no values for {kind} {argument}")
 
 
+class Blocks:
+    """A tensor on an NPU in FRACTAL_NZ, with blocks of 16 columns."""
+
+    def __init__(self, x: torch.Tensor) -> None:
+        self.shape, self.stride = x.shape, x.stride
+        *batch, rows, columns = x.shape
+        high, wide = -(-rows // 16), -(-columns // 16)
+        padded = torch.zeros(*batch, high * 16, wide * 16, dtype=x.dtype)
+        padded[..., :rows, :columns] = x
+        self.stored = padded.reshape(*batch, high, 16, wide, 16).movedim(-2, -4).contiguous().npu()
+
+    def cpu(self) -> torch.Tensor:
+        """The tensor itself."""
+        moved = self.stored.cpu().movedim(-4, -2)
+        *batch, high, low, wide, columns = moved.shape
+        plain = moved.reshape(*batch, high * low, wide * columns)
+        return plain[..., : self.shape[-2], : self.shape[-1]]
+
+
 class Caller:
     """Calls functions of one library."""
 
@@ -234,13 +253,17 @@ class Caller:
         assert made, create
         return made
 
-    def tensor(self, x: torch.Tensor) -> ctypes.c_void_p:
-        dims = (ctypes.c_int64 * max(x.dim(), 1))(*x.shape)
-        strides = (ctypes.c_int64 * max(x.dim(), 1))(*x.stride())
-        rank = ctypes.c_uint64(x.dim())
-        data = ctypes.c_void_p(x.data_ptr())
-        nd = (DTYPES[x.dtype], strides, ctypes.c_int64(0), 2, dims, rank, data)
-        return self._made("aclCreateTensor", dims, rank, *nd)
+    def tensor(self, x: torch.Tensor | Blocks) -> ctypes.c_void_p:
+        def sizes(values: Any) -> Any:
+            return (ctypes.c_int64 * max(len(values), 1))(*values)
+
+        shape, stored, format_ = tuple(x.shape), x, 2
+        if isinstance(x, Blocks):
+            stored, format_ = x.stored, 29
+        view = (sizes(shape), ctypes.c_uint64(len(shape)), DTYPES[stored.dtype], sizes(x.stride()))
+        storage = (sizes(stored.shape), ctypes.c_uint64(stored.dim()))
+        place = ctypes.c_void_p(stored.data_ptr())
+        return self._made("aclCreateTensor", *view, ctypes.c_int64(0), format_, *storage, place)
 
     def scalar(self, value: Any) -> ctypes.c_void_p:
         kind: Any = {bool: ctypes.c_bool, int: ctypes.c_int64}.get(type(value), ctypes.c_double)
@@ -275,15 +298,23 @@ class Caller:
         }
         return plain[kind](value)
 
-    def __call__(self, name: str, signature: list[tuple[str, str]], given: dict[str, Any]) -> Any:
+    def __call__(
+        self,
+        name: str,
+        signature: list[tuple[str, str]],
+        given: dict[str, Any],
+        in_blocks: str = "",
+    ) -> Any:
         """What the tensors of a call have afterwards, or None when it refuses."""
 
-        def to_npu(value: Any) -> Any:
+        def to_npu(value: Any, blocks: bool = False) -> Any:
             if isinstance(value, list):
-                return [to_npu(v) for v in value]
-            return value.clone().npu() if isinstance(value, torch.Tensor) else value
+                return [to_npu(v, blocks) for v in value]
+            if not isinstance(value, torch.Tensor):
+                return value
+            return Blocks(value) if blocks and value.dim() > 1 else value.clone().npu()
 
-        tensors = {argument: to_npu(given[argument]) for _, argument in signature}
+        tensors = {a: to_npu(given[a], a == in_blocks) for _, a in signature}
         words = [self.argument(kind, tensors[argument]) for kind, argument in signature]
         size, executor = ctypes.c_uint64(), ctypes.c_void_p()
         plan = getattr(self.library, f"aclnn{name}GetWorkspaceSize")
@@ -300,9 +331,15 @@ class Caller:
         def listed(value: Any) -> Any:
             if isinstance(value, list):
                 return [listed(v) for v in value]
-            return value.cpu().tolist() if isinstance(value, torch.Tensor) else None
+            given = isinstance(value, (torch.Tensor, Blocks))
+            return value.cpu().tolist() if given else None
 
         return {argument: repr(listed(value)) for argument, value in tensors.items()}
+
+
+def each(value: Any) -> list[Any]:
+    """The elements of a list, or the one value."""
+    return value if isinstance(value, list) else [value]
 
 
 def faults(caller: Caller, name: str, signature: list[tuple[str, str]]) -> list[str]:
@@ -316,6 +353,12 @@ def faults(caller: Caller, name: str, signature: list[tuple[str, str]]) -> list[
     if before is None:
         return [f"{name} refuses the usual values"]
     found = []
+    for argument, value in usual.items():
+        tensors = [x for x in each(value) if isinstance(x, torch.Tensor)]
+        if any(x.dim() > 1 for x in tensors):
+            after = caller(name, signature, usual, argument)
+            if after is not None and after != before:
+                found.append(f"{name} takes {argument} in FRACTAL_NZ for another tensor")
     for argument, (_, *others) in choices.items():
         beside = usual | BESIDE.get((name, argument), {})
         without = caller(name, signature, beside) if beside != usual else before

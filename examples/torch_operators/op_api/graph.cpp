@@ -7,7 +7,9 @@
 #include "aclnn_kernels/cast.h"
 #include "aclnn_kernels/contiguous.h"
 #include "aclnn_kernels/reshape.h"
+#include "aclnn_kernels/transdata.h"
 #include "level0/broadcast_to.h"
+#include "opdev/format_utils.h"
 #include "opdev/make_op_executor.h"
 #include "opdev/op_log.h"
 #include "opdev/shape_utils.h"
@@ -108,7 +110,12 @@ Tensor Graph::InAs(Tensor x, DataType dtype) {
             op::ToString(x->GetDataType()).GetString());
     return nullptr;
   }
-  return l0op::Contiguous(l0op::Cast(x, dtype, executor_), executor_);
+  // Kernels find elements by dims.
+  Tensor plain = op::IsPrivateFormat(x->GetStorageFormat())
+                     ? l0op::TransData(x, op::Format::FORMAT_ND, 1, executor_)
+                     : x;
+  return plain == nullptr ? nullptr
+                          : l0op::Contiguous(l0op::Cast(plain, dtype, executor_), executor_);
 }
 
 Tensor Graph::In(Tensor x) { return InAs(x, dtype_); }

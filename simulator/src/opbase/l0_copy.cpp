@@ -38,6 +38,17 @@ bool AddHostTask(const char* name, const std::vector<const aclTensor*>& inputs,
                  bool isViewCopy) {
   op::internal::ExecutorState& state = executor->State();
   std::vector<TensorUse> from;
+  const auto inBlocks = [](const aclTensor* x) {
+    return op::IsPrivateFormat(x->GetStorageFormat());
+  };
+  if ((flow != Flow::kMove && std::any_of(inputs.begin(), inputs.end(), inBlocks)) ||
+      (flow == Flow::kElements && inBlocks(out))) {
+    OP_LOGE(ACLNN_ERR_PARAM_INVALID,
+            "%s: elements in a private format are not where the dims say; make the tensor ND first "
+            "(TransData)",
+            name);
+    return false;
+  }
   for (const aclTensor* in : inputs) {
     from.emplace_back();
     if (!op::internal::MakeUse(in, state.NameOf(in), &from.back())) return false;
@@ -129,7 +140,10 @@ const aclTensor* CopyOfView(const char* name, const aclTensor* x, const op::Shap
 
 bool AddCopy(const char* name, const aclTensor* in, const aclTensor* out, aclOpExecutor* executor,
              bool isViewCopy) {
-  if (StoredElements(in) != StoredElements(out)) {
+  const bool blocks = op::IsPrivateFormat(in->GetStorageFormat());
+  const bool toBlocks = op::IsPrivateFormat(out->GetStorageFormat());
+  if (StoredElements(in) != StoredElements(out) || blocks != toBlocks ||
+      (blocks && in->GetStorageShape() != out->GetStorageShape())) {
     OP_LOGE(
         ACLNN_ERR_PARAM_INVALID, "%s: %ld elements in format %s do not fit into %ld in %s", name,
         static_cast<long>(StoredElements(in)), op::ToString(in->GetStorageFormat()).GetString(),

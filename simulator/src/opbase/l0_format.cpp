@@ -68,12 +68,13 @@ void Unpack(const std::vector<TensorUse>& uses, const std::vector<uint8_t*>& fir
   CopyMatrices(uses[1], first[1], uses[0], first[0], false);
 }
 
-// Whether the storage of a tensor has room for exactly the blocks of such matrices.
+// Whether a tensor is all of the blocks of such matrices: of a view nobody could tell where it is in them.
 bool Holds(const aclTensor* blocks, const op::Shape& shape) {
   const op::Shape& storage = blocks->GetStorageShape();
   const size_t rank = storage.GetDimNum();
-  return rank >= 4 && blocks->GetViewOffset() == 0 && storage[rank - 1] > 0 &&
-         storage == NzShape(shape, storage[rank - 1]);
+  return rank >= 4 && storage[rank - 1] > 0 && storage == NzShape(shape, storage[rank - 1]) &&
+         blocks->GetViewShape() == shape && blocks->GetViewOffset() == 0 &&
+         op::internal::IsRowMajor(shape, blocks->GetViewStrides());
 }
 
 }  // namespace
@@ -118,10 +119,12 @@ bool AddFormatCast(const char* name, const aclTensor* in, const aclTensor* out,
   if (ge::GetSizeByDataType(in->GetDataType()) >= ge::kDataTypeSizeBitOffset ||
       !Holds(blocks, plain->GetViewShape())) {
     OP_LOGE(ACLNN_ERR_PARAM_INVALID,
-            "%s: %s%s and a storage of %s in %s do not go together; want a storage of [..., "
-            "columns / C0, rows / 16, 16, C0], rounded up, of elements with whole bytes",
+            "%s: %s%s and %s in a storage of %s in %s do not go together; want the whole tensor, a "
+            "storage of [..., columns / C0, rows / 16, 16, C0], rounded up, and elements with "
+            "whole bytes",
             name, op::ToString(in->GetDataType()).GetString(),
             op::ToString(plain->GetViewShape()).GetString(),
+            op::ToString(blocks->GetViewShape()).GetString(),
             op::ToString(blocks->GetStorageShape()).GetString(),
             op::ToString(blocks->GetStorageFormat()).GetString());
     return false;
