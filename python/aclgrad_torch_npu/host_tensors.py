@@ -102,8 +102,15 @@ def _plain(tensor: torch.Tensor, written: bool, plains: Plains) -> torch.Tensor:
 def give_back(plains: Plains) -> None:
     """Let changed copies of `host_alias` become what the tensors have in their own formats."""
     for tensor, plain, changed in plains.values():
-        if changed:
+        if not changed:
+            continue
+        try:
             torch.ops.npu.npu_format_cast_(tensor, plain)
+        except RuntimeError as error:
+            raise NotImplementedError(
+                "torch_npu cannot write into a tensor in a private format on this NPU, neither by"
+                " copy_. Next: torch_npu.npu_format_cast(tensor, 2) before"
+            ) from error
 
 
 def write(tensor: torch.Tensor, value: torch.Tensor) -> None:

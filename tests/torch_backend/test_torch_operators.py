@@ -290,6 +290,39 @@ def test_every_argument_counts(package: str) -> None:
     assert result["looked"] > 300
 
 
+BLOCKS = """
+import torch, torch_npu
+torch.npu.config.allow_internal_format = True
+x, y = torch.randn(32, 48), torch.randn(32, 48)
+wrong = []
+for name, call in {
+    "matmul": lambda x, y: x @ y.t(),
+    "linear": torch.nn.functional.linear,
+    "addmm": lambda x, y: torch.addmm(x[:, :32], x, y.t()),
+    "add": torch.add,
+    "add_": lambda x, y: x.clone().add_(y),
+    "exp": lambda x, y: x.exp(),
+    "softmax": lambda x, y: y.softmax(-1),
+    "sum": lambda x, y: x.sum(0),
+    "layer_norm": lambda x, y: torch.nn.functional.layer_norm(x, (48,)),
+    "embedding": lambda x, y: torch.nn.functional.embedding(torch.tensor([3, 1]).to(x.device), y),
+    "stack": lambda x, y: torch.stack([x, y]),
+    "plain again": torch.add,
+}.items():
+    for forms in ((29, 29), (2, 29), (29, 2), (2, 2)):
+        blocks = (torch_npu.npu_format_cast(t.npu(), f) for t, f in zip((x, y), forms))
+        if not torch.allclose(call(*blocks).cpu(), call(x, y), rtol=1e-3, atol=1e-3):
+            wrong.append((name, forms))
+print("RESULT", wrong)
+"""
+
+
+def test_tensors_in_blocks(program: Program, package: str) -> None:
+    """torch_npu asks for other things then; what has the function gets the tensors all the same."""
+    done = program(BLOCKS, ASCEND_CUSTOM_OPP_PATH=package)
+    assert "RESULT []\n" in done.stdout, done.stdout + done.stderr
+
+
 INDICES = """
 import sys
 import torch

@@ -24,7 +24,7 @@ aclnnStatus CheckArgument(const Argument& argument) {
   }
   const aclTensor* tensor = argument.tensor;
   if (tensor == nullptr) return ACLNN_SUCCESS;
-  if (op::IsPrivateFormat(tensor->GetStorageFormat())) {
+  if (!argument.anyFormat && op::IsPrivateFormat(tensor->GetStorageFormat())) {
     return Refuse(argument.name,
                   std::string("format ") + op::ToString(tensor->GetStorageFormat()).GetString(),
                   "ND or another format in which dims and strides say where elements are");

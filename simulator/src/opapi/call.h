@@ -17,11 +17,15 @@ struct Argument {
   const char* name;
   const void* pointer;
   const aclTensor* tensor;  // nullptr when it is of another kind
+  bool anyFormat = false;   // also a private one
 };
 inline Argument Pointer(const char* name, const aclTensor* tensor) {
   return {name, tensor, tensor};
 }
 inline Argument Pointer(const char* name, const void* pointer) { return {name, pointer, nullptr}; }
+inline Argument AnyFormat(const char* name, const aclTensor* tensor) {
+  return {name, tensor, tensor, true};
+}
 
 // Adds the tasks of one call to its executor, or reports why it cannot.
 using Body = std::function<aclnnStatus(aclOpExecutor* executor)>;

@@ -16,6 +16,7 @@ aclnnStatus Cat(const aclTensorList* tensors, int64_t dim, const aclTensor* out,
                 aclOpExecutor* executor);
 aclnnStatus Pad(const aclTensor* self, const aclIntArray* pad, const aclScalar* value,
                 const aclTensor* out, aclOpExecutor* executor);
+aclnnStatus FormatCast(const aclTensor* src, const aclTensor* dst, aclOpExecutor* executor);
 aclnnStatus Arange(const aclScalar* start, const aclScalar* end, const aclScalar* step,
                    const aclTensor* out, aclOpExecutor* executor);
 aclnnStatus Complex(const aclTensor* real, const aclTensor* imag, const aclTensor* out,

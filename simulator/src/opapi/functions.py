@@ -19,12 +19,16 @@ import jinja2
 
 @dataclass(frozen=True)
 class Function:
-    """A function: name without aclnn, header without aclnn_, arguments in C, call of its body."""
+    """A function: name without aclnn, header without aclnn_, arguments in C, call of its body,
+    whether its tensors may be in private formats, what else its header declares.
+    """
 
     name: str
     header: str
     arguments: str
     body: str
+    any_format: bool = False
+    more: str = ""
 
     @property
     def parameters(self) -> list[tuple[str, str]]:
@@ -43,7 +47,7 @@ class Function:
     @property
     def outputs(self) -> list[str]:
         """Names of what is written."""
-        return [name for _, name in self.parameters if name in ("out", "selfRef")]
+        return [name for _, name in self.parameters if name in ("out", "selfRef", "dstTensor")]
 
     @property
     def inputs(self) -> list[str]:
@@ -93,6 +97,16 @@ FUNCTIONS = [
         "complex",
         f"const aclTensor* real, const aclTensor* imag, {_OUT}",
         "Complex(real, imag, out",
+    ),
+    Function(
+        "NpuFormatCast",
+        "npu_format_cast",
+        "const aclTensor* srcTensor, aclTensor* dstTensor",
+        "FormatCast(srcTensor, dstTensor",
+        True,
+        "ACLNN_API aclnnStatus aclnnNpuFormatCastCalculateSizeAndFormat(\n"
+        "    const aclTensor* srcTensor, const int dstFormat, const int additionalDtype,\n"
+        "    int64_t** dstShape, uint64_t* dstShapeSize, int* actualFormat);\n",
     ),
     Function("IsFinite", "isfinite", f"{_SELF}, {_OUT}", "IsFinite(self, out"),
     Function("Equal", "equal", f"{_SELF}, {_OTHER}, {_OUT}", "Equal(self, other, out"),
