@@ -35,6 +35,7 @@ from aclgrad_torch_npu import (
     wide,
 )
 from aclgrad_torch_npu.host_tensors import (
+    Formats,
     Plains,
     give_back,
     host_alias,
@@ -248,6 +249,7 @@ class Overload:
         tensors = list(_tensors([bound.get(name) for name in self._written]))
         if tensors:
             npu().current_stream().synchronize()
+            Formats.look()
         kept = [(tensor, host_alias(tensor).clone()) for tensor in tensors]
         generator = self._generator(bound) if self._random else None
         offset = generator.get_offset() if generator is not None else 0
@@ -277,6 +279,7 @@ class Overload:
         if not takes_host_tensors(self.op):
             _same_device(bound)
         npu().current_stream(device).synchronize()
+        Formats.look()
         written = {id(tensor) for tensor in _tensors([bound.get(name) for name in self._written])}
         givers: dict[int, torch.Tensor] = {}  # the NPU's tensor by the CPU's
 
@@ -470,6 +473,7 @@ def register() -> None:
     if _operators:
         return
     mode()
+    Formats.watch()
     names = torch._C._dispatch_get_registrations_for_dispatch_key
     owned, composite = dict.fromkeys(names(_KEY)), set(names("CompositeImplicitAutograd"))
     for name in owned | dict.fromkeys(names("CPU")):

@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, wraps
 from typing import Any
 
 import torch  # type: ignore[import-not-found,unused-ignore]
+import torch_npu  # type: ignore[import-not-found,unused-ignore]
 
 from aclgrad_torch_npu import simulator
 
@@ -41,6 +42,36 @@ def _format_of() -> Callable[[torch.Tensor], int]:
     return kernel
 
 
+class Formats:
+    """Whether there may be tensors in private formats. To ask each tensor takes a training step 4%
+    of its processor time, and most programs have none.
+    """
+
+    private = False
+
+    @classmethod
+    def look(cls) -> None:
+        """Notice that a program may have private formats: it allows them, or has described one."""
+        if not cls.private:
+            allowed = torch_npu._C._npu_getOption("ALLOW_INTERNAL_FORMAT") != b"disable"
+            cls.private = allowed or simulator.private_formats()
+
+    @classmethod
+    def watch(cls) -> None:
+        """Notice tensors that are made in a format where private ones are not allowed."""
+        for name in ("empty_with_format", "unsafe_empty_with_format"):
+            setattr(torch_npu, name, cls._noticed(getattr(torch_npu, name)))
+
+    @classmethod
+    def _noticed(cls, make: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
+        @wraps(make)
+        def made(*args: Any, **kwargs: Any) -> torch.Tensor:
+            cls.private = True
+            return make(*args, **kwargs)
+
+        return made
+
+
 def is_private(tensor: torch.Tensor) -> bool:
     """Whether a tensor on an NPU lies in a private format, FRACTAL_NZ or another."""
     return _format_of()(tensor) not in _BASE
@@ -51,16 +82,15 @@ def host_alias(
 ) -> torch.Tensor:
     """Return a CPU tensor on the memory of an NPU tensor, of the same shape and strides.
 
-    The streams that use the memory have to be idle. Without memory the result is a new, empty
-    tensor. That of a tensor in a private format lies on a copy in the base format, which is put
-    into ``plains`` for `give_back`.
+    The streams that use the memory have to be idle, and `Formats.look` was called after that.
+    Without memory the result is a new, empty tensor. That of a tensor in a private format lies on
+    a copy in the base format, which is put into ``plains`` for `give_back`.
     """
     storage = tensor.untyped_storage()
     size = storage.nbytes()
     if size == 0 or tensor.data_ptr() == 0:
         return torch.empty_strided(tensor.size(), tensor.stride(), dtype=tensor.dtype, device=_CPU)
-    # Blocks of private formats have 16 elements and more.
-    if size % 16 == 0 and is_private(tensor):
+    if Formats.private and is_private(tensor):
         return host_alias(_plain(tensor, written, {} if plains is None else plains), written)
     view = simulator.host_view(storage.data_ptr(), size, False)
     if written and tensor.numel():

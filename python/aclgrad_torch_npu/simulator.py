@@ -80,6 +80,12 @@ def host_view(device: int, size: int, written: bool) -> int:
     return int(view)
 
 
+def private_formats() -> bool:
+    """Whether a tensor has been described in a private format."""
+    library = _acl()
+    return bool(library.aclsimPrivateFormats()) if library else False
+
+
 def place(frame: FrameType | None) -> str:
     """The line of the program that a frame belongs to: ``train.py:31``, the first outside of
     PyTorch and of installed packages; ``(by wrapper.py:7)`` where such a package stands between.

@@ -96,6 +96,7 @@ class Probe:
         strides: Sequence[int] | None = None,
         offset: int = 0,
         storage: Sequence[int] | None = None,
+        form: int = 2,
     ) -> int:
         dims = (c.c_int64 * max(len(shape), 1))(*shape)
         steps = None if strides is None else (c.c_int64 * max(len(strides), 1))(*strides)
@@ -103,7 +104,7 @@ class Probe:
         block = (c.c_int64 * max(len(held), 1))(*held)
         acl = dtypes.of_array(np.dtype(dtype)).acl
         handle = self.base.aclCreateTensor(
-            dims, len(shape), acl, steps, offset, 2, block, len(held), address
+            dims, len(shape), acl, steps, offset, form, block, len(held), address
         )
         assert handle, self.message()
         return int(handle)

@@ -158,6 +158,10 @@ ACLSIM_API int32_t aclsimExpectOutput(const void* output, uint64_t bytes, uint32
 // the reason in aclGetRecentErrMsg.
 ACLSIM_API void* aclsimHostView(const void* device, uint64_t bytes, int32_t written);
 
+// Whether a tensor has been described in a private format, FRACTAL_NZ or another. Until then such host code finds every element
+// where sizes and strides say.
+ACLSIM_API int32_t aclsimPrivateFormats(void);
+
 // Programs of .asc files, see aclsim/asc.h: the SoC, where ACLGRAD_SOC names none, is one of the architecture that the first of
 // them was compiled for, and errors are printed when they are found. Returns 0.
 ACLSIM_API int32_t aclsimUseArch(uint32_t npuArch);

@@ -210,6 +210,7 @@ aclTensor* aclCreateTensor(const int64_t* viewDims, uint64_t viewDimsNum, aclDat
         FromCaller(dataType, op::DataType::DT_UNDEFINED),
         FromCaller(format, op::Format::FORMAT_MAX), text.storage, std::make_shared<Storage>());
     HandleMaker::DescribeCaller(tensor, tensorData);
+    if (op::IsPrivateFormat(tensor->GetStorageFormat())) aclsim::NotePrivateFormat();
     return tensor;
   });
 }
@@ -232,6 +233,7 @@ aclnnStatus aclInitTensor(aclTensor* tensor, const int64_t* viewDims, uint64_t v
                           FromCaller(dataType, op::DataType::DT_UNDEFINED),
                           FromCaller(format, op::Format::FORMAT_MAX), text.storage);
   HandleMaker::DescribeCaller(tensor, tensorDataAddr);
+  if (op::IsPrivateFormat(tensor->GetStorageFormat())) aclsim::NotePrivateFormat();
   return OK;
 }
 

@@ -113,4 +113,7 @@ void SetObjectKeeper(const ObjectKeeper* keeper);
 // aclInit was called and aclFinalize was not.
 bool RuntimeReady();
 
+// A tensor is described in a private format.
+void NotePrivateFormat();
+
 }  // namespace aclsim

@@ -15,8 +15,8 @@ from aclgrad.runtime.toolkit import sim_root
 from raw_simulator import TO_DEVICE, TO_HOST, RawSimulator
 
 Array = NDArray[Any]
-DTYPES = {"float32": 0, "float16": 1, "int32": 3, "float64": 11, "bool": 12}
-UNDEFINED, ND, HOST = -1, 2, 1
+DTYPES = {"float32": 0, "float16": 1, "int32": 3, "int64": 9, "float64": 11, "bool": 12}
+UNDEFINED, ND, NZ, HOST = -1, 2, 29, 1
 INVALID_PARAM, OUTPUT_NOT_MATCH, INPUT_NOT_MATCH = 100000, 100022, 100021
 ATTR_NOT_MATCH, OP_NOT_FOUND, FORMAT_NOT_MATCH, GE_FAILURE = 100023, 100024, 100027, 500002
 
@@ -89,16 +89,29 @@ class Aclop:
         *,
         host: Sequence[int] = (),
         declared: Sequence[Sequence[int]] | None = None,
+        blocks: Sequence[Array] = (),
         second: bool = False,
         **attrs: Any,
     ) -> tuple[int, list[Array], list[ctypes.c_void_p]]:
-        """Calls the operator; its code, its outputs and their descriptions."""
+        """Calls the operator; its code, its outputs and their descriptions. Arrays of `blocks`
+        have the shape of their storage, in FRACTAL_NZ, of matrices of 20 x 35.
+        """
+
+        def described(array: Array, shape: Sequence[int]) -> ctypes.c_void_p:
+            if not any(array is one for one in blocks):
+                return self.desc(shape, DTYPES[str(array.dtype)])
+            desc = self.desc((20, 35), DTYPES[str(array.dtype)])
+            dims = (ctypes.c_int64 * array.ndim)(*array.shape)
+            self.sim.ok(self.lib.aclSetTensorFormat(desc, NZ))
+            self.sim.ok(self.lib.aclSetTensorShape(desc, array.ndim, dims))
+            return desc
+
         ins: list[tuple[ctypes.c_void_p, ctypes.c_void_p]] = []
         for i, array in enumerate(inputs):
             if array is None:
                 ins.append((self.desc((), UNDEFINED, UNDEFINED), self.buffer(0, 0)))
                 continue
-            desc = self.desc(array.shape, DTYPES[str(array.dtype)])
+            desc = described(array, array.shape)
             if i in host:
                 self.sim.ok(self.lib.aclSetTensorPlaceMent(desc, HOST))
                 self.kept.append(array)
@@ -108,7 +121,7 @@ class Aclop:
         addresses = [self.to_device(out) for out in outputs]
         shapes = declared or [out.shape for out in outputs]
         outs = [
-            (self.desc(shape, DTYPES[str(out.dtype)]), self.buffer(address, out.nbytes))
+            (described(out, shape), self.buffer(address, out.nbytes))
             for shape, out, address in zip(shapes, outputs, addresses, strict=True)
         ]
 
@@ -275,6 +288,80 @@ def test_calls_that_do_not_fit(aclop: Aclop) -> None:
     refused(OUTPUT_NOT_MATCH, "grad_x", "480 elements", "make 240")
     got = aclop.run("SoftmaxGrad", [y, g], [out[:2]], declared=[(6, 40)])[0]
     refused(INVALID_PARAM, "output 0", "320 bytes", "needs 960")
+
+
+def in_blocks(x: Array, columns: int = 16) -> Array:
+    """FRACTAL_NZ of a matrix, element by element."""
+    rows, wide = x.shape
+    made = np.zeros((-(-wide // columns), -(-rows // 16), 16, columns), x.dtype)
+    for (row, column), value in np.ndenumerate(x):
+        made[column // columns, row // 16, row % 16, column % columns] = value
+    return made
+
+
+MATRIX = np.arange(700, dtype=np.float32).reshape(20, 35)
+
+
+def test_identity_casts_formats(aclop: Aclop) -> None:
+    blocks = in_blocks(MATRIX)
+    room = np.full_like(blocks, 9)
+    code, (got,), _ = aclop.run("Identity", [MATRIX], [room], blocks=[room])
+    assert code == 0, aclop.sim.message()
+    np.testing.assert_array_equal(got, blocks)
+    code, (got,), _ = aclop.run("Identity", [blocks], [np.zeros_like(MATRIX)], blocks=[blocks])
+    assert code == 0, aclop.sim.message()
+    np.testing.assert_array_equal(got, MATRIX)
+    code, (got,), _ = aclop.run("Identity", [blocks], [room], blocks=[blocks, room])
+    assert code == 0, aclop.sim.message()
+    np.testing.assert_array_equal(got, blocks)
+
+
+def whole(*values: int) -> Array:
+    """Numbers that the host knows."""
+    return np.array(values, np.int64)
+
+
+def test_operators_that_fill_and_copy_views(aclop: Aclop) -> None:
+    """By which torch_npu copies what is in private formats, or has gaps."""
+    zeros, blocks = np.zeros_like(MATRIX), in_blocks(MATRIX)
+    host = range(1, 9)
+    across = (whole(35, 20), whole(1, 35), whole(0))
+    for name, inputs, out, want in (
+        ("ZerosLike", [MATRIX], MATRIX.copy(), zeros),
+        ("ZerosLike", [blocks], blocks.copy(), zeros),
+        ("Transpose", [MATRIX, whole(1, 0)], np.zeros((35, 20), np.float32), MATRIX.T),
+        ("AsStrided", [MATRIX, *across], np.zeros((35, 20), np.float32), MATRIX.T),
+        ("AsStrided", [MATRIX, whole(3, 2), whole(35, 2), whole(71)],
+         np.zeros((3, 2), np.float32), MATRIX[2:5, 1:5:2]),
+    ):  # fmt: skip
+        packed = [x for x in (*inputs, out) if x.ndim == 4]
+        code, (got,), _ = aclop.run(name, inputs, [out], host=list(host), blocks=packed)
+        assert code == 0, aclop.sim.message()
+        np.testing.assert_array_equal(got, in_blocks(want) if packed else want)
+    for room, wanted in ((zeros, zeros + 7), (np.zeros_like(blocks), in_blocks(zeros + 7))):
+        given = [whole(20, 35), np.array([7], np.float32)]
+        packed = [room] if room.ndim == 4 else []
+        code, (got,), _ = aclop.run("Fill", given, [room], host=[0, 1], blocks=packed)
+        assert code == 0, aclop.sim.message()
+        np.testing.assert_array_equal(got, wanted)
+
+
+def test_formats_and_views_that_are_refused(aclop: Aclop) -> None:
+    blocks = in_blocks(MATRIX)
+    across = (whole(35, 20), whole(1, 35), whole(0))
+    out = np.zeros((35, 20), np.float32)
+    for name, inputs, code, words in (
+        ("AsStrided", [blocks, *across], FORMAT_NOT_MATCH, "make the tensor ND first"),
+        ("Transpose", [blocks, whole(1, 0)], FORMAT_NOT_MATCH, "make the tensor ND first"),
+        ("AsStrided", [MATRIX, whole(36, 20), *across[1:]], FORMAT_NOT_MATCH, "outside its stor"),
+        ("Identity", [MATRIX, MATRIX], INPUT_NOT_MATCH, "1 inputs and 1 output, got 2 and 1"),
+        ("SoftmaxGrad", [blocks, MATRIX], FORMAT_NOT_MATCH, "input 0 has the storage format 29"),
+        ("NobodyHasThis", [blocks], OP_NOT_FOUND, "NobodyHasThis"),
+    ):
+        got, _, _ = aclop.run(name, inputs, [out], host=[1, 2, 3] * (name != "Identity"),
+                              blocks=[blocks])  # fmt: skip
+        text = aclop.sim.message()
+        assert (got, words in text) == (code, True), (name, got, text)
 
 
 def test_descriptions_and_attributes_that_are_gone(aclop: Aclop) -> None:

@@ -141,6 +141,8 @@ CASES: list[tuple[str, list[Array], list[int], Array]] = [
     ("Arange", [], [3, 12, 3, 0], np.array([3, 6, 9], np.float32)),
     ("Arange", [], [3, 12, 3, 1], np.array([3, 6, 9, 12], np.int32)),
     ("TransData", [WHOLE], [2], WHOLE),
+    ("ThroughBlocks", [HALF], [29], HALF),
+    ("ThroughBlocks", [WHOLE.astype(np.int8)], [29], WHOLE.astype(np.int8)),
 ]
 
 
@@ -164,7 +166,10 @@ def test_values(probe: Probe, case: tuple[str, list[Array], list[int], Array]) -
         ("SplitV", [WHOLE], [1, 2, 2], "do not sum up"),
         ("Pad", [WHOLE], [1, 1], "want two numbers from 0 on for each of 2 dims, got 2"),
         ("SortValues", [WHOLE], [2, 0], "along dim 2 is not supported"),
-        ("TransData", [WHOLE], [29], "is not simulated"),
+        ("TransData", [WHOLE], [29], "blocks are of elements of 1 or 2 bytes"),
+        ("AddOfBlocks", [HALF], [29], "make the tensor ND first"),
+        ("CastOfBlocks", [np.zeros((16, 16), np.float16)], [29], "make the tensor ND first"),
+        ("TransData", [WHOLE], [3], "is not simulated: of the private formats FRACTAL_NZ is"),
     ],
 )
 def test_refusals(

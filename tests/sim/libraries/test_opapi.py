@@ -491,6 +491,67 @@ def test_complex(opapi: OpApi, dtype: str) -> None:
     same(read(), want)
 
 
+# --- formats ---
+
+
+def in_blocks(x: Array, columns: int) -> Array:
+    """FRACTAL_NZ of a matrix, element by element."""
+    rows, wide = x.shape
+    made = np.zeros((-(-wide // columns), -(-rows // 16), 16, columns), x.dtype)
+    for (row, column), value in np.ndenumerate(x):
+        made[column // columns, row // 16, row % 16, column % columns] = value
+    return made
+
+
+# Of elements and of the type that says how wide blocks are.
+@pytest.mark.parametrize(
+    ("dtype", "code", "columns"),
+    [("float16", -1, 16), ("int8", 2, 32), ("float32", 1, 16), ("float32", 0, 8), ("int32", 3, 8)],
+)
+def test_format_casts_with_the_storage_asked_for(
+    opapi: OpApi, dtype: str, code: int, columns: int
+) -> None:
+    x = np.arange(20 * 35).reshape(20, 35).astype(np.dtype(dtype))
+    rng = np.random.default_rng(1)
+    for source in (opapi.contiguous(x), opapi.strided(x, rng)[0]):
+        dims, rank, actual = c.POINTER(c.c_int64)(), c.c_uint64(), c.c_int()
+        ask = opapi.lib.aclnnNpuFormatCastCalculateSizeAndFormat
+        pointers = (c.byref(dims), c.byref(rank), c.byref(actual))
+        assert ask(c.c_void_p(source), 29, code, *pointers) == 0, opapi.message()
+        want = in_blocks(x, columns)
+        assert (tuple(dims[: rank.value]), actual.value) == (want.shape, 29)
+        junk = np.full_like(want, 9)
+        address = opapi.upload(junk)
+        blocks = opapi.tensor(address, x.dtype, x.shape, None, 0, want.shape, 29)
+        opapi.run("aclnnNpuFormatCast", source, blocks)
+        np.testing.assert_array_equal(opapi.read(address, junk), want)
+        assert ask(c.c_void_p(blocks), 2, code, *pointers) == 0, opapi.message()
+        assert (tuple(dims[: rank.value]), actual.value) == (x.shape, 2)
+        back, read = opapi.strided(np.zeros_like(x), rng)
+        opapi.run("aclnnNpuFormatCast", blocks, back)
+        np.testing.assert_array_equal(read(), x)
+
+
+def test_format_casts_that_are_refused(opapi: OpApi) -> None:
+    x = np.zeros((16, 16), np.float16)
+    plain, line = opapi.contiguous(x), opapi.contiguous(x[0])
+    double = opapi.contiguous(x.astype(np.float64))
+    ask = opapi.lib.aclnnNpuFormatCastCalculateSizeAndFormat
+    dims, rank, actual = c.POINTER(c.c_int64)(), c.c_uint64(), c.c_int()
+    pointers = (c.byref(dims), c.byref(rank), c.byref(actual))
+    for source, form, words in (
+        (plain, 3, "dstFormat: got 3, want 29 (FRACTAL_NZ) or a base format"),
+        (line, 29, "srcTensor: got shape [16], want 2 to 6 dims"),
+        (double, 29, "want types of 1, 2 or 4 bytes"),
+    ):
+        assert ask(c.c_void_p(source), form, -1, *pointers) != 0
+        assert words in opapi.message()
+    # Of a transposed view nobody can tell where it is in the blocks, square or not.
+    blocks = opapi.tensor(opapi.upload(x), x.dtype, x.shape, [1, 16], 0, (1, 1, 16, 16), 29)
+    opapi.refuses(INVALID, "want the whole tensor", "aclnnNpuFormatCast", blocks, plain)
+    opapi.refuses(INVALID, "want one data type", "aclnnNpuFormatCast", double, plain)
+
+
 # --- what is refused ---
 
 
@@ -545,7 +606,8 @@ def test_arguments_of_every_function(opapi: OpApi, function: Any) -> None:
         bad[i] = argument(kind, name, [1] * 9)
         opapi.refuses(INVALID, f"{name}: got 9 dims, want at most 8", api, *bad)
         bad[i] = argument(kind, name, [2, 16, 16, 16], 29)
-        opapi.refuses(INVALID, f"{name}: got format FRACTAL_NZ", api, *bad)
+        words = "do not go together" if function.any_format else f"{name}: got format FRACTAL_NZ"
+        opapi.refuses(INVALID, words, api, *bad)
     assert opapi.lib[f"{api}GetWorkspaceSize"](*[None] * (len(good) + 2)) == NULLPTR
     if function.name not in ("InplaceFillTensor", "Arange", "Equal"):
         empty = [argument(kind, name, [0, 3]) for kind, name in function.parameters]

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "aclnn_kernels/cast.h"
 #include "aclnn_kernels/contiguous.h"
 #include "aclnn_kernels/pad.h"
 #include "aclnn_kernels/transdata.h"
@@ -143,6 +144,22 @@ const std::map<std::string, Function> kFunctions = {
     {"TransData",
      [](const Tensors& in, const Numbers& n, const aclTensor*, aclOpExecutor* executor) {
        return l0op::TransData(in[0], static_cast<op::Format>(n[0]), 1, executor);
+     }},
+    {"ThroughBlocks",
+     [](const Tensors& in, const Numbers& n, const aclTensor*, aclOpExecutor* executor) {
+       const aclTensor* blocks = l0op::TransData(in[0], static_cast<op::Format>(n[0]), 1, executor);
+       return blocks == nullptr ? nullptr
+                                : l0op::TransData(blocks, op::Format::FORMAT_ND, 1, executor);
+     }},
+    {"AddOfBlocks",
+     [](const Tensors& in, const Numbers& n, const aclTensor*, aclOpExecutor* executor) {
+       const aclTensor* blocks = l0op::TransData(in[0], static_cast<op::Format>(n[0]), 1, executor);
+       return blocks == nullptr ? nullptr : l0op::Add(blocks, in[0], executor);
+     }},
+    {"CastOfBlocks",
+     [](const Tensors& in, const Numbers& n, const aclTensor*, aclOpExecutor* executor) {
+       const aclTensor* blocks = l0op::TransData(in[0], static_cast<op::Format>(n[0]), 1, executor);
+       return blocks == nullptr ? nullptr : l0op::Cast(blocks, op::DataType::DT_FLOAT, executor);
      }},
 };
 
