@@ -257,9 +257,8 @@ class Caller:
         def sizes(values: Any) -> Any:
             return (ctypes.c_int64 * max(len(values), 1))(*values)
 
-        shape, stored, format_ = tuple(x.shape), x, 2
-        if isinstance(x, Blocks):
-            stored, format_ = x.stored, 29
+        shape = tuple(x.shape)
+        stored, format_ = (x.stored, 29) if isinstance(x, Blocks) else (x, 2)
         view = (sizes(shape), ctypes.c_uint64(len(shape)), DTYPES[stored.dtype], sizes(x.stride()))
         storage = (sizes(stored.shape), ctypes.c_uint64(stored.dim()))
         place = ctypes.c_void_p(stored.data_ptr())

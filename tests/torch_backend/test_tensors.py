@@ -173,3 +173,32 @@ def test_other_socs(program: Program, soc: str) -> None:
         ACLGRAD_SOC=soc,
     )
     assert done.returncode == 0, done.stdout[-4000:]
+
+
+BY_TYPES = """
+import torch
+torch.npu.set_compile_mode(jit_compile=True)
+x = torch.arange(60.0).reshape(6, 10)
+wrong = []
+for name, call in {
+    "transposed": lambda x: x.t().contiguous(),
+    "columns": lambda x: x[:, 2:5].clone(),
+    "steps": lambda x: x[::2, ::3].clone(),
+    "permuted": lambda x: x.reshape(2, 3, 10).permute(2, 0, 1).contiguous(),
+    "expanded": lambda x: x[:1].expand(4, 10).contiguous(),
+    "diagonal": lambda x: x.diagonal().clone(),
+    "into columns": lambda x: (z := x.clone())[:, 1:4].copy_(x[:, 5:8]) * 0 + z[:, 1:4],
+    "filled": lambda x: x.clone().fill_(3),
+    "zeros": torch.zeros_like,
+    "added": lambda x: x + x.flip(0),
+}.items():
+    if not torch.equal(call(x.npu()).cpu(), call(x)):
+        wrong.append(name)
+print("RESULT", wrong)
+"""
+
+
+def test_copies_by_operator_types(program: Program) -> None:
+    """What set_compile_mode has torch_npu ask for in the place of aclnn functions."""
+    done = program(BY_TYPES)
+    assert done.stdout == "RESULT []\n", done.stdout + done.stderr

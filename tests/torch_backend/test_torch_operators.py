@@ -310,7 +310,8 @@ for name, call in {
     "plain again": torch.add,
 }.items():
     for forms in ((29, 29), (2, 29), (29, 2), (2, 2)):
-        blocks = (torch_npu.npu_format_cast(t.npu(), f) for t, f in zip((x, y), forms))
+        blocks = [torch_npu.npu_format_cast(t.npu(), f) for t, f in zip((x, y), forms)]
+        assert tuple(torch_npu.get_npu_format(t) for t in blocks) == forms
         if not torch.allclose(call(*blocks).cpu(), call(x, y), rtol=1e-3, atol=1e-3):
             wrong.append((name, forms))
 print("RESULT", wrong)

@@ -125,7 +125,10 @@ def _packed(values: torch.Tensor, div_mode: bool) -> torch.Tensor:
         )
     nibbles = values.round().clamp(-8, 7).to(torch.int32) & 15
     eight = nibbles.reshape(*values.shape[:-1], values.shape[-1] // 8, 8)
-    return sum(eight[..., i] << 4 * i for i in range(8))
+    result = eight[..., 0].clone()
+    for i in range(1, 8):
+        result |= eight[..., i] << 4 * i
+    return result
 
 
 @in_format_of_input("npu::npu_quantize")
@@ -142,7 +145,7 @@ def _quantized_blocks(given: dict[str, Any], result: torch.Tensor) -> torch.Tens
             "npu_quantize of FRACTAL_NZ to int4: AscendQuantV2 takes float32 of three dims, the"
             f" last two multiples of 16 and 64, got {x.dtype} {tuple(x.shape)}"
         )
-    made = torch.ops.npu.unsafe_empty_with_format(
+    made: torch.Tensor = torch.ops.npu.unsafe_empty_with_format(
         result.shape, dtype=torch.int32, device=x.device, acl_format=29, keep_format=True
     )
     blocks = result.reshape(*batch, rows // 16, 16, columns // 64, 8).movedim(-2, -4)
