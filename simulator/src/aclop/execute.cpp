@@ -371,7 +371,7 @@ int32_t Launch(const Api& api, const Call& call, aclOpExecutor* executor) {
   return error;
 }
 
-// What the host knows of an operator when it is called: shapes, strides.
+// The values of a constant or of host memory: shapes, strides.
 std::vector<int64_t> Numbers(const Given& given) {
   const void* from = given.desc.constant ? given.desc.value.data() : given.data;
   const size_t bytes = given.desc.constant ? given.desc.value.size() : given.bytes;
@@ -425,7 +425,7 @@ class OwnCall {
     return to != nullptr && l0op::AddHostTask(call_.type.c_str(), {}, to, op::internal::Flow::kAll,
                                               clear, executor_);
   }
-  // Of a tensor in a private format clients describe the view, not what lies in the storage.
+  // Clients describe the view of a tensor in a private format, not what lies in the storage.
   bool Identity() {
     Given in = call_.inputs[0];
     Given out = call_.outputs[0];

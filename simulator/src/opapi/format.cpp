@@ -9,14 +9,13 @@
 #include "opdev/data_type_utils.h"
 #include "opdev/format_utils.h"
 #include "opdev/op_log.h"
-#include "soc/soc.h"
+#include "opdev/platform.h"
 
 namespace opapi {
 namespace {
 
 constexpr int kSourcesType = -1;
 constexpr int64_t kBlockRowBytes = 32;
-constexpr uint32_t kAscend950 = 3510;
 
 // How many columns the blocks of FRACTAL_NZ have; 0 for a type that has no such blocks here.
 int64_t BlockColumns(op::DataType type) {
@@ -26,7 +25,7 @@ int64_t BlockColumns(op::DataType type) {
 
 // Ascend 950 names the width where it is not that of the elements.
 int FormatOf(op::DataType elements, op::DataType blocks) {
-  const bool named = aclsim::CurrentSoc().npuArch == kAscend950 &&
+  const bool named = op::GetCurrentPlatformInfo().GetCurNpuArch() == NpuArch::DAV_3510 &&
                      ge::GetSizeByDataType(elements) != ge::GetSizeByDataType(blocks);
   if (!named) return op::Format::FORMAT_FRACTAL_NZ;
   switch (BlockColumns(blocks)) {
