@@ -9,6 +9,7 @@
 #include "ascendc/matmul_result.h"
 #include "ascendc/matmul_room.h"
 #include "ascendc/matmul_rules.h"
+#include "ascendc/matmul_scale.h"
 #include "kernel_tiling/kernel_tiling.h"
 
 namespace AscendC {
@@ -34,7 +35,12 @@ class MatmulImpl {
                         kTo8 = Rules::kTo8, kQuantises = Rules::kQuantises,
                         kOwnCo1 = Rules::kOwnCo1, kCopiesOut = Rules::kCopiesOut,
                         kCopiesA = Rules::kCopiesA, kCopiesB = Rules::kCopiesB,
-                        kIsBatch = Rules::kIsBatch, kOfSparse = Rules::kOfSparse;
+                        kIsBatch = Rules::kIsBatch, kOfSparse = Rules::kOfSparse,
+                        kOfMx = Rules::kOfMx;
+  static_assert(kOfMx == detail::mm::kTakesScales<Policy<given, A, B, C, Bias>>,
+                "Matmul: MatmulWithScalePolicy and MatmulTypeWithScale go together");
+  using InL0A = typename detail::mm::InL0<SrcA, kOfMx>::Type;
+  using InL0B = typename detail::mm::InL0<SrcB, kOfMx>::Type;
   static constexpr uint32_t kDropped = detail::mm::kDropped<B>;
   static constexpr const char* kEndBetween =
       "Both objects use the same memories and flags. Call End after the products of one and before "
@@ -75,7 +81,7 @@ class MatmulImpl {
       detail::mm::Misuse("Init", "Make a TPipe before, and pass it.", "there is no TPipe");
     }
     TakeTiling(cubeTiling, &tiling_);
-    room_ = detail::mm::RoomFor<A, B, BiasT, kOwnCo1, kQuantises>(tiling_);
+    room_ = detail::mm::RoomFor<A, B, BiasT, kOwnCo1, kQuantises, config.doMultiDataLoad>(tiling_);
     orgM_ = Word(tiling_.M), orgN_ = Word(tiling_.N);
     orgKa_ = Word(tiling_.Ka), orgKb_ = Word(tiling_.Kb);
     orgKc_ = 0;
@@ -141,6 +147,19 @@ class MatmulImpl {
   }
   void SetTensorB(const LocalTensor<SrcB>& rightMatrix, bool isTransposeB = false) {
     SetOperand<B>(&b_, rightMatrix, isTransposeB, "SetTensorB");
+  }
+  // Of MX types.
+  void SetTensorScaleA(const GlobalTensor<fp8_e8m0_t>& gm, bool isTransposeScaleA = false) {
+    SetScales<A>(&scaleA_, gm, isTransposeScaleA, "SetTensorScaleA");
+  }
+  void SetTensorScaleA(const LocalTensor<fp8_e8m0_t>& leftMatrix, bool isTransposeScaleA = false) {
+    SetScales<A>(&scaleA_, leftMatrix, isTransposeScaleA, "SetTensorScaleA");
+  }
+  void SetTensorScaleB(const GlobalTensor<fp8_e8m0_t>& gm, bool isTransposeScaleB = true) {
+    SetScales<B>(&scaleB_, gm, isTransposeScaleB, "SetTensorScaleB");
+  }
+  void SetTensorScaleB(const LocalTensor<fp8_e8m0_t>& rightMatrix, bool isTransposeScaleB = true) {
+    SetScales<B>(&scaleB_, rightMatrix, isTransposeScaleB, "SetTensorScaleB");
   }
   void SetBias(const GlobalTensor<BiasT>& biasGlobal) {
     static_assert(config.enableSetBias, "Matmul: SetBias with a config whose enableSetBias is off");
@@ -491,11 +510,26 @@ class MatmulImpl {
     Restart();
   }
 
+  template <typename Type, typename Side, typename Tensor>
+  void SetScales(Side* side, const Tensor& tensor, bool transposed, const char* call) {
+    static_assert(detail::mm::kIsScaled<Type>,
+                  "Matmul: SetTensorScaleA and SetTensorScaleB are of MatmulTypeWithScale");
+    if constexpr (detail::mm::kIsScaled<Type>) {
+      static_assert(
+          std::is_same_v<Tensor, LocalTensor<fp8_e8m0_t>> == detail::mm::kHasScalesInL1<Type>,
+          "Matmul: scales are a GlobalTensor where their MatmulTypeWithScale says GM, and a "
+          "LocalTensor where it says TSCM, A1 or B1");
+      CheckIsInit(call);
+      side->Set(tensor, transposed);
+      Restart();
+    }
+  }
+
   // The next product begins with the first tile, and nothing in L1 is of use for it.
   void Restart() {
     isIterating_ = false;
     hasTile_ = false;
-    if (heldA_.isHeld || heldB_.isHeld) {
+    if (heldA_.isHeld || heldB_.isHeld || heldScaleA_.isHeld || heldScaleB_.isHeld) {
       DropBlocks();
     }
   }
@@ -504,8 +538,14 @@ class MatmulImpl {
     if (memory.IsOwnedBy(this)) {
       Drop(&heldA_, memory.a1);
       Drop(&heldB_, memory.b1);
+      Drop(&heldScaleA_, memory.scaleA1);
+      Drop(&heldScaleB_, memory.scaleB1);
     }
+    ForgetBlocks();
+  }
+  void ForgetBlocks() {
     heldA_.isHeld = heldB_.isHeld = false;
+    heldScaleA_.isHeld = heldScaleB_.isHeld = false;
   }
   template <typename T, typename Ring>
   static void Drop(detail::mm::Held<T>* held, Ring& ring) {
@@ -531,13 +571,16 @@ class MatmulImpl {
                            "B is sparse, and not transposed as its SparseMatmulType says");
       }
     }
+    if constexpr (kOfMx) {
+      CheckScales(call);
+    }
     if (kQuantises && quant_ == Quant::kNone) {
       detail::mm::Misuse(call, "Call SetQuantScalar or SetQuantVector.",
                          "C is quantised, and no parameter is set");
     }
     detail::mm::Memory& memory = detail::mm::Memory::Of(pipe_);
     if (!memory.IsOwnedBy(this)) {
-      heldA_.isHeld = heldB_.isHeld = false;
+      ForgetBlocks();
       hasTile_ = false;
     }
     memory.Reserve(room_.all, room_.l0c, tiling_.isBias != 0);
@@ -547,6 +590,9 @@ class MatmulImpl {
                          "called");
     }
     memory.Own(this);
+    if (room_.scaleA.isAlone || room_.scaleB.isAlone) {
+      memory.OpenScales();
+    }
     isUnderWay_ = true;
     const uint32_t baseM = Word(tiling_.baseM), baseN = Word(tiling_.baseN);
     const uint32_t tiles = detail::mm::TilesIn(m_, baseM) * detail::mm::TilesIn(n_, baseN);
@@ -570,6 +616,26 @@ class MatmulImpl {
     return kTriangle == Triangle::kUpper   ? down > right
            : kTriangle == Triangle::kLower ? down < right
                                            : false;
+  }
+
+  void CheckScales(const char* call) const {
+    using namespace detail::mm;
+    if (!scaleA_.IsSet() || !scaleB_.IsSet()) {
+      Misuse(call, scaleA_.IsSet() ? "Call SetTensorScaleB." : "Call SetTensorScaleA.",
+             "the scales of %s are not set", scaleA_.IsSet() ? "B" : "A");
+    }
+    if ((kIsInL1<A> || kIsInL1<B> || a_.IsPart() || b_.IsPart()) && PartsOf(k_, kScaled) % 2 != 0) {
+      Misuse(call, "Fill A, B and K up with zeros.",
+             "K is %u: where A or B lies in UB or TSCM it has an even number of 32 elements, the "
+             "last ones begun",
+             k_);
+    }
+    if (((kIsInL1<A> && !a_.OuterIsRow()) || (kIsInL1<B> && !b_.OuterIsRow())) && k_ % kPair != 0) {
+      Misuse(call, "Fill A, B and K up with zeros.",
+             "K is %u: where rows in TSCM are those of K, other than a multiple of 64 is not "
+             "simulated yet",
+             k_);
+    }
   }
 
   // The block of L1 that holds (outer0, k0). copy(to): copies it there.
@@ -626,6 +692,8 @@ class MatmulImpl {
                                               Index(ka), userInfo_, selfData_);
                              return a_.In(l1, m, ka);
                            } else {
+                             ScalesBeside(scaleA_, room_.scaleA, room_.slotsA, heldA_.slot, m0, m,
+                                          from, ka, orgM_, orgKa_);
                              return a_.ToL1(l1, m0, m, from, ka, a_.ExtentOf(orgM_, m_),
                                             a_.ExtentOf(orgKa_, k_), config.intrinsicsCheck);
                            }
@@ -645,6 +713,8 @@ class MatmulImpl {
                                               Index(n), userInfo_, selfData_);
                              return b_.In(l1, n, kb);
                            } else {
+                             ScalesBeside(scaleB_, room_.scaleB, room_.slotsB, heldB_.slot, n0, n,
+                                          from, kb, orgN_, orgKb_);
                              const Block<SrcB> block = b_.ToL1(
                                  l1, n0, n, from / kDropped, PartsOf(kb, kDropped),
                                  b_.ExtentOf(orgN_, n_), b_.ExtentOf(PartsOf(orgKb_, kDropped), k_),
@@ -658,14 +728,25 @@ class MatmulImpl {
                          });
         inB -= n0, inKb -= from;
       }
+      [[maybe_unused]] PlacedScales ofA, ofB;
+      if constexpr (kOfMx) {
+        ofA = ScalesOf(scaleA_, &heldScaleA_, memory.scaleA1, room_.scaleA, room_.slotsA, heldA_,
+                       row_, m_, k0, orgM_, orgKa_);
+        ofB = ScalesOf(scaleB_, &heldScaleB_, memory.scaleB1, room_.scaleB, room_.slotsB, heldB_,
+                       column_, n_, k0, orgN_, orgKb_);
+      }
       const uint32_t slot = memory.l0.Take(slots);
-      const LocalTensor<SrcA> a2 = memory.template L0a<SrcA>(slot * room_.l0a);
-      const LocalTensor<SrcB> b2 = memory.template L0b<SrcB>(slot * room_.l0b);
-      a_.ToL0(a2, blockA, inA, rows_, inKa, k);
-      if constexpr (kOfSparse) {
+      const auto a2 = memory.template L0a<InL0A>(slot * room_.l0a);
+      const auto b2 = memory.template L0b<InL0B>(slot * room_.l0b);
+      if constexpr (kOfMx) {
+        a_.ToL0(a2, blockA, inA, rows_, inKa, k, ofA.block, ofA.outer, ofA.k);
+        b_.ToL0(b2, blockB, inB, columns_, inKb, k, ofB.block, ofB.outer, ofB.k);
+      } else if constexpr (kOfSparse) {
+        a_.ToL0(a2, blockA, inA, rows_, inKa, k);
         SparseIndex::ToL0(b2, blockB, IndexInL1(), inB, columns_, inKb / kDropped,
                           PartsOf(k, kDropped));
       } else {
+        a_.ToL0(a2, blockA, inA, rows_, inKa, k);
         b_.ToL0(b2, blockB, inB, columns_, inKb, k);
       }
       memory.l0.Filled(slot);
@@ -676,32 +757,77 @@ class MatmulImpl {
       }
     }
   }
+  // A block of scales, and where the tile's ones begin in it.
+  struct PlacedScales {
+    detail::mm::Block<fp8_e8m0_t> block;
+    uint32_t outer = 0, k = 0;
+  };
+  static LocalTensor<fp8_e8m0_t> BesideSlot(const detail::mm::RoomOfScales& room, uint32_t slots,
+                                            uint32_t slot, TPipe* pipe) {
+    return detail::mm::Memory::Of(pipe).template L1<fp8_e8m0_t>(room.at +
+                                                                room.bytes / slots * slot);
+  }
+  // With a block of the matrix come the scales that lie beside it.
+  template <typename Side>
+  void ScalesBeside(const Side& side, const detail::mm::RoomOfScales& room, uint32_t slots,
+                    uint32_t slot, uint32_t outer0, uint32_t outer, uint32_t k0, uint32_t k,
+                    uint32_t ofOuter, uint32_t ofK) const {
+    if constexpr (kOfMx) {
+      if (!Side::kInL1 && !room.isAlone) {
+        side.ToL1(BesideSlot(room, slots, slot, pipe_), outer0, outer, k0, k, ofOuter, ofK);
+      }
+    }
+  }
+  template <typename Side, typename Ring, typename Of>
+  PlacedScales ScalesOf(const Side& side, detail::mm::Held<fp8_e8m0_t>* held, Ring& ring,
+                        const detail::mm::RoomOfScales& room, uint32_t slots, const Of& of,
+                        uint32_t outer, uint32_t part, uint32_t k, uint32_t ofOuter, uint32_t ofK) {
+    using namespace detail::mm;
+    if constexpr (Side::kInL1) {
+      return {side.Whole(k_), outer, k};
+    } else {
+      const uint32_t outer0 = outer / room.outer * room.outer, k0 = k / room.k * room.k;
+      const uint32_t inBlock = std::min(room.k, k_ - k0);
+      if (!room.isAlone) {
+        return {{BesideSlot(room, slots, of.slot, pipe_), PartsOf(inBlock, kPair), 0},
+                outer - outer0,
+                k - k0};
+      }
+      const Block<fp8_e8m0_t>& block =
+          BlockOf(held, ring, 1, 0, outer0, k0, room.at, room.bytes,
+                  [&](const LocalTensor<fp8_e8m0_t>& l1) {
+                    return side.ToL1(l1, outer0, std::min(room.outer, part - outer0), k0, inBlock,
+                                     ofOuter, ofK);
+                  });
+      return {block, outer - outer0, k - k0};
+    }
+  }
   // Beside the block of B that is held.
   LocalTensor<uint8_t> IndexInL1() {
     return detail::mm::Memory::Of(pipe_).template L1<uint8_t>(
         room_.atB + (heldB_.slot + 1) * room_.ofB - room_.ofIndex);
   }
-  // 950: turned bytes of A come in pairs of fractals along M.
-  bool TurnsPairsOfA() const {
-    return detail::mm::kOn950 && sizeof(SrcA) == 1 && A::format != CubeFormat::VECTOR &&
-           !a_.OuterIsRow();
+  // 950: turned elements of A below 16 bits come in squares, of several fractals along M.
+  bool TurnsSquaresOfA() const {
+    return detail::mm::kOn950 && detail::mm::kBitsOf<SrcA> < 16 &&
+           A::format != CubeFormat::VECTOR && !a_.OuterIsRow();
   }
   // Rows of the tile in L0C.
   uint32_t TileHeight() const {
-    return detail::mm::UpTo(rows_, (TurnsPairsOfA() ? 2 : 1) * detail::mm::kRows);
+    return detail::mm::UpTo(rows_, TurnsSquaresOfA() ? detail::mm::kSide<SrcA> : detail::mm::kRows);
   }
-  void Multiply(const LocalTensor<Sum>& to, const LocalTensor<SrcA>& a2,
-                const LocalTensor<SrcB>& b2, uint32_t k, bool isFirst,
-                const LocalTensor<Sum>* table) {
+  template <typename TensorA, typename TensorB>
+  void Multiply(const LocalTensor<Sum>& to, const TensorA& a2, const TensorB& b2, uint32_t k,
+                bool isFirst, const LocalTensor<Sum>* table) {
     using namespace detail::mm;
     constexpr uint32_t kOrdered = 10;  // fractals of C from which on the unit orders Mmads itself
     MmadParams p;
     // A single row is a vector, which lies in L0A in another way: with two, nobody looks at the second one.
     p.m = A::format == CubeFormat::VECTOR ? rows_
-          : TurnsPairsOfA()               ? TileHeight()
+          : TurnsSquaresOfA()             ? TileHeight()
                                           : std::max(rows_, 2u);
     p.n = b_.OuterIsRow() ? columns_ : UpTo(columns_, kBitsOf<SrcB> < 16 ? kSide<SrcB> : 1);
-    p.k = k;
+    p.k = kOfMx ? UpTo(k, kPair) : k;
     // Squares of 16 words bring two columns of fractals.
     p.kDirectionAlign = !kOn950 && sizeof(SrcA) == 4 && !a_.OuterIsRow();
     p.cmatrixInitVal = isFirst && table == nullptr;
@@ -832,6 +958,9 @@ class MatmulImpl {
   detail::mm::Held<SrcA> heldA_;
   detail::mm::Held<SrcB> heldB_;
   detail::mm::SparseIndex index_;
+  detail::mm::Scales<A, true> scaleA_;
+  detail::mm::Scales<B, false> scaleB_;
+  detail::mm::Held<fp8_e8m0_t> heldScaleA_, heldScaleB_;
   GlobalTensor<BiasT> bias_;
   GlobalTensor<uint64_t> quantGm_;
   LocalTensor<uint64_t> quantL1_;

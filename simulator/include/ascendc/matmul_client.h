@@ -148,6 +148,28 @@ class MatmulClient {
     }
     next_.changes |= detail::mm::kBChanged;
   }
+  // Of MX types.
+  void SetTensorScaleA(const GlobalTensor<fp8_e8m0_t>& gm, bool isTransposeScaleA = false) {
+    next_.scaleA.Set(gm, isTransposeScaleA);
+    next_.changes |= detail::mm::kScaleAChanged;
+  }
+  void SetTensorScaleB(const GlobalTensor<fp8_e8m0_t>& gm, bool isTransposeScaleB = true) {
+    next_.scaleB.Set(gm, isTransposeScaleB);
+    next_.changes |= detail::mm::kScaleBChanged;
+  }
+  // In TSCM, in fractals, until the product is done.
+  void SetTensorScaleA(const LocalTensor<fp8_e8m0_t>& leftMatrix, bool isTransposeScaleA = false) {
+    static_assert(detail::mm::kHasScalesInL1<A>,
+                  "Matmul: SetTensorScaleA takes a LocalTensor where the scales are in TSCM");
+    next_.scaleA.SetInL1(leftMatrix, isTransposeScaleA);
+    next_.changes |= detail::mm::kScaleAChanged;
+  }
+  void SetTensorScaleB(const LocalTensor<fp8_e8m0_t>& rightMatrix, bool isTransposeScaleB = true) {
+    static_assert(detail::mm::kHasScalesInL1<B>,
+                  "Matmul: SetTensorScaleB takes a LocalTensor where the scales are in TSCM");
+    next_.scaleB.SetInL1(rightMatrix, isTransposeScaleB);
+    next_.changes |= detail::mm::kScaleBChanged;
+  }
   void SetBias(const GlobalTensor<BiasT>& biasGlobal) {
     static_assert(config.enableSetBias, "Matmul: SetBias with a config whose enableSetBias is off");
     next_.bias.Set(biasGlobal);
@@ -672,6 +694,22 @@ class MatmulClient {
       impl.SetPartB(request.b.Get<SrcB>(), request.b.transposed);
     } else if (has(kBChanged)) {
       impl.SetTensorB(request.b.Get<SrcB>(), request.b.transposed);
+    }
+    if constexpr (kIsScaled<A> && kIsScaled<B>) {
+      if (has(kScaleAChanged)) {
+        if constexpr (kHasScalesInL1<A>) {
+          impl.SetTensorScaleA(request.scaleA.GetInL1<fp8_e8m0_t>(), request.scaleA.transposed);
+        } else {
+          impl.SetTensorScaleA(request.scaleA.Get<fp8_e8m0_t>(), request.scaleA.transposed);
+        }
+      }
+      if (has(kScaleBChanged)) {
+        if constexpr (kHasScalesInL1<B>) {
+          impl.SetTensorScaleB(request.scaleB.GetInL1<fp8_e8m0_t>(), request.scaleB.transposed);
+        } else {
+          impl.SetTensorScaleB(request.scaleB.Get<fp8_e8m0_t>(), request.scaleB.transposed);
+        }
+      }
     }
     if (has(kCopiesChanged)) {
       impl.SetUserDefInfo(request.userInfo);

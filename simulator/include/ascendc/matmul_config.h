@@ -281,11 +281,26 @@ namespace AscendC {
 constexpr MatmulConfig ToMatmulConfig(const MatmulConfig& config) { return config; }
 constexpr MatmulConfig ToMatmulConfig(const MatmulApiStaticTiling& tiling) { return tiling.cfg; }
 
-// kIsInL1 is true for a matrix in L1: a tensor of the kernel's own, or one that vector cores bring there.
 namespace detail::mm {
+constexpr bool IsL1(TPosition position) {
+  return position == TPosition::TSCM || position == TPosition::A1 || position == TPosition::B1;
+}
+// kIsInL1 is true for a matrix in L1: a tensor of the kernel's own, or one that vector cores bring there.
 template <typename Type>
-inline constexpr bool kIsInL1 =
-    Type::pos == TPosition::TSCM || Type::pos == TPosition::A1 || Type::pos == TPosition::B1;
+inline constexpr bool kIsInL1 = IsL1(Type::pos);
+// kIsScaled is true for a MatmulTypeWithScale.
+template <typename Type, typename = void>
+inline constexpr bool kIsScaled = false;
+template <typename Type>
+inline constexpr bool kIsScaled<Type, std::void_t<decltype(&Type::scalePosition)>> = true;
+template <typename Type, bool = kIsScaled<Type>>
+inline constexpr bool kHasScalesInL1 = IsL1(Type::scalePosition);
+template <typename Type>
+inline constexpr bool kHasScalesInL1<Type, false> = false;
+constexpr uint32_t kScaled = 32;         // elements along K that share a scale
+constexpr uint32_t kPair = 2 * kScaled;  // those of two scales, which lie side by side
+constexpr int32_t kFactorsOfOne =
+    0x01010101;  // mxTypePara of blocks of scales as large as those of the numbers
 }  // namespace detail::mm
 
 // The tiling of a config with parts and tiles (GetMMConfig with MatmulShapeParams): as many steps of K as L1 holds.
@@ -293,7 +308,8 @@ template <typename A, typename B, typename C, typename Bias>
 constexpr MatmulApiStaticTiling GetMatmulApiTiling(const MatmulConfig& mmCFG,
                                                    int32_t l1Size = 512 * 1024) {
   constexpr int32_t kL0 = 64 * 1024, kL0c = 128 * 1024, kSum = 4, kUnit = 32;
-  constexpr bool kOfPairs = std::is_same_v<typename A::T, int4b_t>;  // a byte holds two
+  constexpr bool kOfPairs = detail::kNibbles<typename A::T>;  // a byte holds two
+  constexpr bool kOfMx = detail::mm::kIsScaled<A> && detail::mm::kIsScaled<B>;
   constexpr int32_t kA = sizeof(typename A::T), kB = sizeof(typename B::T);
   MatmulApiStaticTiling tiling;
   tiling.cfg = mmCFG;
@@ -311,8 +327,13 @@ constexpr MatmulApiStaticTiling GetMatmulApiTiling(const MatmulConfig& mmCFG,
   tiling.dbL0A = 2 * m * k * kA <= kL0 * kPairs ? 2 : 1;
   tiling.dbL0B = 2 * n * k * kB <= kL0 * kPairs ? 2 : 1;
   tiling.dbL0C = 2 * m * n * kSum <= kL0c ? 2 : 1;
+  constexpr auto kOfScale = static_cast<int32_t>(detail::mm::kScaled);
+  const int32_t scales = kOfMx ? ((detail::mm::kHasScalesInL1<A> ? 0 : up(m)) +
+                                  (detail::mm::kHasScalesInL1<B> ? 0 : up(n))) *
+                                     up(k) / kOfScale
+                               : 0;
   const int32_t blocks = (detail::mm::kIsInL1<A> ? 0 : up(m) * up(k) * kA / kPairs) +
-                         (detail::mm::kIsInL1<B> ? 0 : up(n) * up(k) * kB / kPairs);
+                         (detail::mm::kIsInL1<B> ? 0 : up(n) * up(k) * kB / kPairs) + scales;
   const int32_t room = l1Size - n * static_cast<int32_t>(sizeof(uint64_t));  // bias or quantisation
   const int32_t db = 2 * blocks <= room ? 2 : 1;
   const int32_t steps = (tiling.singleCoreK + k - 1) / k;
@@ -320,6 +341,7 @@ constexpr MatmulApiStaticTiling GetMatmulApiTiling(const MatmulConfig& mmCFG,
   tiling.stepM = tiling.stepN = 1;
   tiling.stepKa = tiling.stepKb = fits;
   tiling.depthA1 = tiling.depthB1 = db * fits;
+  tiling.mxTypePara = kOfMx ? detail::mm::kFactorsOfOne : tiling.mxTypePara;
   return tiling;
 }
 
@@ -341,6 +363,18 @@ template <typename Type>
 inline constexpr bool kIsInUb = Type::pos == TPosition::VECIN || Type::pos == TPosition::VECOUT ||
                                 Type::pos == TPosition::VECCALC;
 }  // namespace detail::mm
+
+// A or B of an MX type: SetTensorScaleA and SetTensorScaleB give the powers of two that 32 elements along K share.
+template <TPosition POSITION, TPosition SCALE_POSITION, CubeFormat FORMAT, typename TYPE,
+          bool ISTRANS = false, TPosition SRCPOS = TPosition::GM, CubeFormat SCALE_FORMAT = FORMAT,
+          bool SCALE_ISTRANS = ISTRANS, TPosition SCALE_SRCPOS = SRCPOS>
+struct MatmulTypeWithScale
+    : MatmulType<POSITION, FORMAT, TYPE, ISTRANS, LayoutMode::NONE, false, SRCPOS> {
+  static constexpr TPosition scalePosition = SCALE_POSITION;
+  static constexpr CubeFormat scaleFormat = SCALE_FORMAT;
+  static constexpr bool isScaleTrans = SCALE_ISTRANS;
+  static constexpr TPosition srcScalePos = SCALE_SRCPOS;
+};
 
 // B of 4:2 sparsity, with an index of SetSparseIndex.
 template <TPosition POSITION, TPosition INDEX_POSITION, CubeFormat FORMAT, typename TYPE,
@@ -391,7 +425,7 @@ namespace Impl::Detail {
 template <const auto& config, typename... Types>
 struct MatmulPolicy {
   static constexpr auto kTriangle = ::AscendC::detail::mm::Triangle::kNone;
-  static constexpr bool kIsSimulated = true;
+  static constexpr bool kIsSimulated = true, kTakesScales = false;
 };
 template <const auto& config, typename... Types>
 struct TrianUpperMatmulPolicy : MatmulPolicy<config, Types...> {
@@ -406,7 +440,7 @@ template <const auto& config, typename... Types>
 struct NBuffer33MatmulPolicy : MatmulPolicy<config, Types...> {};
 template <const auto& config, typename... Types>
 struct MatmulWithScalePolicy : MatmulPolicy<config, Types...> {
-  static constexpr bool kIsSimulated = false;
+  static constexpr bool kTakesScales = true;
 };
 template <const auto& config, typename... Types>
 struct SplitMMatmulPolicy : MatmulPolicy<config, Types...> {

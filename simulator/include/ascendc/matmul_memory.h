@@ -76,6 +76,7 @@ class Ring {
     }
     next_ = 0;
   }
+  bool IsOpen() const { return count_ != 0; }
   void Open(TPipe* pipe, uint32_t slots) {
     for (count_ = 0; count_ < slots; ++count_) {
       there_[count_] = pipe->AllocEventID<there>();
@@ -140,6 +141,8 @@ class Memory : public PipeParts {
       table.Open(pipe_, 1);
       l0c.Open(pipe_, kMostSlots);
     } else {
+      scaleA1.Drain();
+      scaleB1.Drain();
       a1.Drain();
       b1.Drain();
       bias1.Drain();
@@ -151,6 +154,13 @@ class Memory : public PipeParts {
     owner_ = owner;
   }
   bool IsOwnedBy(const void* owner) const { return owner_ == owner; }
+  // For blocks of scales that outlive those of their matrix; other objects leave these flags to the kernel.
+  void OpenScales() {
+    if (!scaleA1.IsOpen()) {
+      scaleA1.Open(pipe_, 1);
+      scaleB1.Open(pipe_, 1);
+    }
+  }
   // Nobody's: all work is waited for, all ids are given back.
   void Release() {
     a1.Close(pipe_);
@@ -160,6 +170,8 @@ class Memory : public PipeParts {
     l0.Close(pipe_);
     table.Close(pipe_);
     l0c.Close(pipe_);
+    scaleA1.Close(pipe_);
+    scaleB1.Close(pipe_);
     owner_ = nullptr;
   }
   // Nobody's, of an object without End: the pipe may end so, and no other object may follow.
@@ -194,7 +206,7 @@ class Memory : public PipeParts {
     return table_.Get<T>();
   }
 
-  Ring<HardEvent::MTE2_MTE1, HardEvent::MTE1_MTE2> a1, b1, bias1;
+  Ring<HardEvent::MTE2_MTE1, HardEvent::MTE1_MTE2> a1, b1, bias1, scaleA1, scaleB1;
   Ring<HardEvent::MTE2_FIX, HardEvent::FIX_MTE2> quant1;
   Ring<HardEvent::MTE1_M, HardEvent::M_MTE1> l0, table;
   Ring<HardEvent::M_FIX, HardEvent::FIX_M> l0c;

@@ -35,6 +35,7 @@ class Operand {
     transposed_ = transposed;
   }
   bool IsSet() const { return isSet_; }
+  bool IsPart() const { return isPart_; }
   // Whether the rows in memory are those of the outer axis.
   bool OuterIsRow() const { return transposed_ != isLeft; }
   bool IsTransposed() const { return transposed_; }
@@ -49,9 +50,12 @@ class Operand {
   uint64_t Offset() const { return place_.offset; }
 
   // Rows and columns of a block as L1 holds it: transposition moves whole squares.
-  uint32_t HeightOf(uint32_t rows) const { return UpTo(rows, OuterIsRow() ? kRows : kSide<T>); }
+  uint32_t HeightOf(uint32_t rows) const {
+    return UpTo(rows, OuterIsRow() ? kRows : std::max(kSide<T>, kUnitOfK));
+  }
   uint32_t WidthOf(uint32_t columns) const {
-    return UpTo(columns, OuterIsRow() ? kC0<T> : std::max(kC0<T>, kBitsOf<T> == 32 ? kRows : 0));
+    return UpTo(columns, OuterIsRow() ? std::max(kC0<T>, kUnitOfK)
+                                      : std::max(kC0<T>, kBitsOf<T> == 32 ? kRows : 0));
   }
 
   // `outer` x `k` elements of the matrix, whose extents in GM are `ofOuter` and `ofK`, into L1.
@@ -61,9 +65,23 @@ class Operand {
     const uint32_t row0 = isRow ? outer0 : k0, rows = isRow ? outer : k;
     const uint32_t column0 = isRow ? k0 : outer0, columns = isRow ? k : outer;
     const Block<T> block{to, HeightOf(rows), WidthOf(columns)};
+    if constexpr (kIsScaled<Type>) {
+      // Products of MX types take whole pairs of scales: what a copy leaves of them is 0.
+      if (isRow ? WidthOf(columns) != UpTo(columns, kC0<T>) : rows % kUnitOfK != 0) {
+        const uint32_t bytes = BytesIn<T>(block.height * block.columns);
+        InitConstValue(to.template ReinterpretCast<half>(),
+                       InitConstValueParams<half>(1, bytes / ONE_BLK_SIZE, 0, half(0)));
+        PipeBarrier<PIPE_MTE2>();
+      }
+    }
     if constexpr (Type::format == CubeFormat::NZ) {
       const uint32_t inMatrix = UpTo(isRow ? ofOuter : ofK, kRows);  // rows of a column of C0
       const uint32_t whole = UpTo(rows, kRows);
+      if (column0 % kC0<T> != 0) {
+        Misuse("Iterate", "GetTiling gives whole ones.",
+               "%s is NZ, and a tile begins at column %u, within a fractal of %u columns", kName,
+               column0, kC0<T>);
+      }
       const GlobalTensor<T> from =
           gm_[place_.offset + uint64_t{column0} / kC0<T> * inMatrix * kC0<T> +
               uint64_t{row0} * kC0<T>];
@@ -114,12 +132,14 @@ class Operand {
   // A matrix that is in L1 as a whole.
   Block<T> Whole(uint32_t outer, uint32_t k) const {
     const bool isRow = OuterIsRow();
-    return {whole_.tensor, UpTo(isRow ? outer : k, kRows), UpTo(isRow ? k : outer, kC0<T>)};
+    return {whole_.tensor, UpTo(isRow ? outer : k, kRows),
+            UpTo(isRow ? k : outer, isRow ? std::max(kC0<T>, kUnitOfK) : kC0<T>)};
   }
 
   // A part of a block into L0, `outer` x `k` elements from (outer0, k0) on.
   void ToL0(const LocalTensor<T>& to, const Block<T>& block, uint32_t outer0, uint32_t outer,
             uint32_t k0, uint32_t k) const {
+    CheckSquare(outer0);
     if constexpr (Type::format == CubeFormat::VECTOR) {
       LoadData(to, block.tensor[k0],
                LoadData2DParams(0, PartsOf(k, kFractalElements), 1, 0, 0, false, 0));
@@ -144,8 +164,34 @@ class Operand {
     }
   }
 
+  // The same with its scales, of whose block (scaleOuter0, scaleK0) is the first one.
+  template <typename U, typename S>
+  void ToL0(const LocalTensor<U>& to, const Block<T>& block, uint32_t outer0, uint32_t outer,
+            uint32_t k0, uint32_t k, const Block<S>& scales, uint32_t scaleOuter0,
+            uint32_t scaleK0) const {
+    CheckSquare(outer0);
+    const bool isRow = OuterIsRow();
+    const uint32_t whole = UpTo(k, kUnitOfK), pairs = PartsOf(k, kPair);
+    LoadData(to, block.tensor, scales.tensor,
+             WindowOf(block, isRow ? outer0 : k0, isRow ? outer : whole, isRow ? k0 : outer0,
+                      isRow ? whole : outer, !isRow),
+             LoadData2DMxParams(scaleOuter0 / kRows, scaleK0 / kPair, PartsOf(outer, kRows), pairs,
+                                scales.height, pairs));
+  }
+
  private:
   static constexpr uint32_t kFractalElements = kFractalBytes * 8 / kBitsOf<T>;
+  static constexpr uint32_t kUnitOfK = kIsScaled<Type> ? kPair : 1;
+
+  // Transposition begins with a whole square.
+  void CheckSquare(uint32_t outer0) const {
+    if (!OuterIsRow() && outer0 % kSide<T> != 0) {
+      Misuse("Iterate", "GetTiling gives such ones; or use steps of 1 along M and N.",
+             "a tile of %s begins in the middle of a square: its rows are those of K, and base%s "
+             "is no multiple of %u",
+             kName, isLeft ? "M" : "N", kSide<T>);
+    }
+  }
 
   // Two elements of 4 bits are copied as a byte.
   void CopyPairs(const LocalTensor<T>& to, uint64_t first, uint32_t rows, uint32_t columns,
@@ -190,12 +236,15 @@ class Operand {
   // 950: L0A and L0B have columns of fractals as L1 has them, turned where the rows are those of K. Turning moves whole squares.
   static void Columns(const LocalTensor<T>& to, const Block<T>& block, uint32_t row0, uint32_t rows,
                       uint32_t column0, uint32_t columns, bool turned) {
+    LoadData(to, block.tensor, WindowOf(block, row0, rows, column0, columns, turned));
+  }
+  static auto WindowOf(const Block<T>& block, uint32_t row0, uint32_t rows, uint32_t column0,
+                       uint32_t columns, bool turned) {
     const uint32_t inRows = UpTo(rows, turned ? kSide<T> : kRows) / kRows;
     const uint32_t inColumns = UpTo(columns, turned ? std::max(kC0<T>, kRows) : kC0<T>) / kC0<T>;
     const uint32_t stride = turned ? inColumns * kC0<T> / kRows : inRows;
-    LoadData(to, block.tensor,
-             LoadData2DParamsV2(row0 / kRows, column0 / kC0<T>, inRows, inColumns,
-                                static_cast<int32_t>(block.height / kRows), stride, turned, 0));
+    return LoadData2DParamsV2(row0 / kRows, column0 / kC0<T>, inRows, inColumns,
+                              static_cast<int32_t>(block.height / kRows), stride, turned, 0);
   }
   // B as N x K: its fractals lie in L1 as L0B wants them.
   static void Fractals(const LocalTensor<T>& to, const Block<T>& block, uint32_t n0, uint32_t n,

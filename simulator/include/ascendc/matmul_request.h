@@ -20,6 +20,8 @@ enum Change : uint32_t {
   kBiasChanged = 32,
   kQuantChanged = 64,
   kCopiesChanged = 128,
+  kScaleAChanged = 256,
+  kScaleBChanged = 512,
 };
 
 struct GmMatrix {
@@ -74,7 +76,7 @@ struct Request {
   bool hasTiling = false;
   TCubeTiling tiling;
   int32_t org[5] = {}, part[3] = {-1, -1, -1};
-  GmMatrix a, b, bias, quant;
+  GmMatrix a, b, bias, quant, scaleA, scaleB;
   bool hasBias = false, isQuantVector = false;
   uint64_t quantScalar = 0;
   uint64_t userInfo = 0, selfData = 0;
@@ -86,11 +88,19 @@ struct Answer {
 };
 
 // A matrix that an AIV has in UB: its AIC gets it by GM.
+template <typename Type, bool = kIsScaled<Type>>
+struct FromUb {
+  using Of = MatmulType<TPosition::GM, Type::format, typename Type::T, Type::isTrans, Type::layout,
+                        Type::ibShare>;
+};
 template <typename Type>
-using InGm = std::conditional_t<kIsInUb<Type>,
-                                MatmulType<TPosition::GM, Type::format, typename Type::T,
-                                           Type::isTrans, Type::layout, Type::ibShare>,
-                                Type>;
+struct FromUb<Type, true> {
+  using Of = MatmulTypeWithScale<TPosition::GM, Type::scalePosition, Type::format, typename Type::T,
+                                 Type::isTrans, Type::srcPos, Type::scaleFormat, Type::isScaleTrans,
+                                 Type::srcScalePos>;
+};
+template <typename Type>
+using InGm = std::conditional_t<kIsInUb<Type>, typename FromUb<Type>::Of, Type>;
 
 // Both halves compute the same number for the same types.
 template <typename... Types>

@@ -6,6 +6,7 @@
 
 #include "ascendc/matmul_memory.h"
 #include "ascendc/matmul_misuse.h"
+#include "ascendc/matmul_scale.h"
 #include "ascendc/matmul_sparse.h"
 #include "kernel_tiling/kernel_tiling.h"
 
@@ -13,6 +14,13 @@ namespace AscendC::detail::mm {
 
 template <typename T>
 constexpr uint32_t kWhole = std::max(kC0<T>, kRows);
+
+// A block of scales in L1 covers so many elements of a matrix. It lies beside the block of the matrix, or alone where it covers more.
+struct RoomOfScales {
+  uint32_t outer = 0, k = 0;
+  uint32_t at = 0, bytes = 0;
+  bool isAlone = false;
+};
 
 // Bytes of the memories, by the tiling.
 struct Room {
@@ -22,6 +30,7 @@ struct Room {
   uint32_t atB = 0, atBias = 0, atQuant = 0, all = 0;
   uint32_t ofTile = 0, l0c = 0;
   uint32_t l0a = 0, l0b = 0;  // one tile
+  RoomOfScales scaleA, scaleB;
 };
 
 inline void CheckMultiple(const char* name, uint32_t value, uint32_t unit) {
@@ -68,8 +77,37 @@ uint32_t BlockBytes(uint32_t outer, uint32_t k) {
              : BytesIn<T>(UpTo(outer, kWhole<T>) * UpTo(k, kWhole<T>));
 }
 
+// outer, k: of a block of the matrix; ofCore, kOfCore: of the core's part. factors: mxTypePara's bits of the operand, those of K first.
+template <typename Type>
+RoomOfScales RoomOfBlocks(const char* name, uint32_t outer, uint32_t k, uint32_t ofCore,
+                          uint32_t kOfCore, uint32_t factors, uint32_t slots) {
+  constexpr uint32_t kMask = 127, kUpper = 16;
+  RoomOfScales room;
+  if (kHasScalesInL1<Type>) {
+    return room;
+  }
+  const uint32_t ofK = factors & kMask, ofOuter = factors >> kUpper & kMask;
+  if (ofK == 0 || ofOuter == 0) {
+    Misuse("Init", "GetTiling gives such ones; each of the four is 1 where nothing is cached.",
+           "mxTypePara of the tiling has the factors %u along K and %u along %s; each is 1 to 127",
+           ofK, ofOuter, name);
+  }
+  if (ofOuter > 1 && uint64_t{k} * ofK < kOfCore) {
+    Misuse("Init", "L1 has several blocks along the other axis where it has all of K.",
+           "mxTypePara of the tiling has the factor %u along %s, and %u of %u elements along K lie "
+           "in L1",
+           ofOuter, name, k * ofK, kOfCore);
+  }
+  room.isAlone = kIsInL1<Type> || ofK > 1 || ofOuter > 1;
+  // No more than there is.
+  room.outer = ofOuter == 1 ? outer : std::min(outer * ofOuter, UpTo(ofCore, outer));
+  room.k = ofK == 1 ? k : std::min(k * ofK, UpTo(kOfCore, k));
+  room.bytes = UpTo(BytesOfScales(room.outer, room.k), kFractalBytes) * (room.isAlone ? 1 : slots);
+  return room;
+}
+
 // ownsCo1: C stays in a tensor of the kernel's. quantises: Fixpipe takes parameters from L1.
-template <typename A, typename B, typename BiasT, bool ownsCo1, bool quantises>
+template <typename A, typename B, typename BiasT, bool ownsCo1, bool quantises, bool caches>
 Room RoomFor(const TCubeTiling& tiling) {
   using SrcA = typename A::T;
   using SrcB = typename B::T;
@@ -103,7 +141,8 @@ Room RoomFor(const TCubeTiling& tiling) {
     }
   }
   const uint32_t baseM = Word(tiling.baseM), baseN = Word(tiling.baseN), baseK = Word(tiling.baseK);
-  constexpr uint32_t kUnitK = !A::isTrans && B::isTrans ? kC0<SrcA> : kWhole<SrcA>;
+  constexpr bool kOfMx = kIsScaled<A> && kIsScaled<B>;
+  constexpr uint32_t kUnitK = kOfMx ? kPair : !A::isTrans && B::isTrans ? kC0<SrcA> : kWhole<SrcA>;
   CheckMultiple("baseM", baseM, kRows);
   CheckMultiple("baseN", baseN, kRows);
   CheckMultiple("baseK", baseK, kUnitK * kDropped<B>);
@@ -114,8 +153,10 @@ Room RoomFor(const TCubeTiling& tiling) {
   const uint32_t rowsM = UpTo(baseM, A::isTrans ? kSide<SrcA> : kRows);
   const uint32_t rowsN = UpTo(baseN, kSide<SrcB>);
   const uint32_t tileK = UpTo(baseK, kUnitK);
-  room.l0a = UpTo(BytesIn<SrcA>(rowsM * tileK), kFractalBytes);
-  room.l0b = UpTo(BytesIn<SrcB>(rowsN * tileK / kDropped<B>), kFractalBytes);
+  // Two fractals of scaled bytes have 32 bytes of scales.
+  constexpr uint32_t kUnitOfL0 = (kOfMx && kBitsOf<SrcA> == 8 ? 2 : 1) * kFractalBytes;
+  room.l0a = UpTo(BytesIn<SrcA>(rowsM * tileK), kUnitOfL0);
+  room.l0b = UpTo(BytesIn<SrcB>(rowsN * tileK / kDropped<B>), kUnitOfL0);
   CheckFits("L0A", "baseM x baseK x dbL0A", room.l0a * Word(tiling.dbL0A), kL0Bytes);
   CheckFits("L0B", "baseN x baseK x dbL0B", room.l0b * Word(tiling.dbL0B), kL0Bytes);
   room.ofTile = (kOn950 ? rowsM : baseM) * rowsN * kSumBytes;
@@ -135,6 +176,18 @@ Room RoomFor(const TCubeTiling& tiling) {
   constexpr uint32_t kTableUnit = 64, kQuantUnit = 128;
   room.atB = room.ofA * room.slotsA;
   room.atBias = room.atB + room.ofB * room.slotsB;
+  if constexpr (kOfMx) {
+    constexpr uint32_t kOfB = 8;  // bits of mxTypePara before those of B
+    const uint32_t factors = Word(caches ? tiling.mxTypePara : kFactorsOfOne);
+    const uint32_t kOfCore = Word(tiling.singleCoreK);
+    room.scaleA = RoomOfBlocks<A>("M", baseM * Word(tiling.stepM), baseK * Word(tiling.stepKa),
+                                  Word(tiling.singleCoreM), kOfCore, factors, room.slotsA);
+    room.scaleB = RoomOfBlocks<B>("N", baseN * Word(tiling.stepN), baseK * Word(tiling.stepKb),
+                                  Word(tiling.singleCoreN), kOfCore, factors >> kOfB, room.slotsB);
+    room.scaleA.at = room.atBias;
+    room.scaleB.at = room.scaleA.at + room.scaleA.bytes;
+    room.atBias = room.scaleB.at + room.scaleB.bytes;
+  }
   room.atQuant = UpTo(
       room.atBias + (tiling.isBias != 0 ? UpTo(baseN * uint32_t{sizeof(BiasT)}, kTableUnit) : 0),
       kQuantUnit);
@@ -142,8 +195,9 @@ Room RoomFor(const TCubeTiling& tiling) {
   if (room.all > kL1Bytes) {
     Misuse("Init", "Smaller steps, depths or base extents fit; GetTiling gives some.",
            "the tiling does not fit L1: %u blocks of A of %u bytes, %u of B of %u and the rest "
-           "are %u bytes of %u",
-           room.slotsA, room.ofA, room.slotsB, room.ofB, room.all, kL1Bytes);
+           "are %u bytes of %u%s",
+           room.slotsA, room.ofA, room.slotsB, room.ofB, room.all, kL1Bytes,
+           kOfMx ? ", scales with them" : "");
   }
   return room;
 }

@@ -20,10 +20,36 @@ struct TriangleOf {
 template <typename Policy>
 struct TriangleOf<Policy, std::void_t<decltype(Policy::kTriangle)>> {
   static_assert(Policy::kIsSimulated,
-                "Matmul: MatmulWithScalePolicy, SplitMMatmulPolicy and SplitNMatmulPolicy are not "
-                "simulated yet; docs/simulator.md says what is");
+                "Matmul: SplitMMatmulPolicy and SplitNMatmulPolicy are not simulated yet; "
+                "docs/simulator.md says what is");
   static constexpr Triangle value = Policy::kTriangle;
 };
+template <typename Policy, typename = void>
+constexpr bool kTakesScales = false;
+template <typename Policy>
+constexpr bool kTakesScales<Policy, std::void_t<decltype(Policy::kTakesScales)>> =
+    Policy::kTakesScales;
+
+template <typename T>
+constexpr bool kIsMxFp8 = std::is_same_v<T, fp8_e4m3fn_t> || std::is_same_v<T, fp8_e5m2_t>;
+template <typename T>
+constexpr bool kIsMxFp4 = std::is_same_v<T, fp4x2_e2m1_t> || std::is_same_v<T, fp4x2_e1m2_t>;
+
+// What is simulated of scales.
+template <typename Type, bool isLeft, bool = kIsScaled<Type>>
+struct RulesOfScales {
+  static_assert(Type::scalePosition == TPosition::GM || IsL1(Type::scalePosition),
+                "Matmul: scales in VECOUT are not simulated yet; they lie in GM, TSCM, A1 or B1; "
+                "docs/simulator.md says what is");
+  static_assert(Type::scaleFormat == CubeFormat::ND || Type::scaleFormat == CubeFormat::NZ,
+                "Matmul: scales in this format are not simulated yet; they are ND or NZ");
+  static_assert(!IsL1(Type::scalePosition) || Type::scaleFormat == CubeFormat::NZ,
+                "Matmul: scales in TSCM, A1 or B1 are NZ");
+  static_assert(Type::format == CubeFormat::ND || Type::format == CubeFormat::NZ,
+                "Matmul: A of MX types in this format is not simulated yet; it is ND or NZ");
+};
+template <typename Type, bool isLeft>
+struct RulesOfScales<Type, isLeft, false> {};
 
 template <typename A, typename B, typename C, typename Bias, const auto& given, typename CallBack>
 struct Rules {
@@ -36,13 +62,14 @@ struct Rules {
   using BiasT = typename Bias::T;
   using Sum = SumOf<SrcA>;
 
+  static constexpr bool kOfMx = kIsScaled<A> && kIsScaled<B>;
   static constexpr bool kOfInt4 = std::is_same_v<SrcA, int4b_t>, kOfIntegers = kIsInteger<SrcA>;
   static constexpr bool kOfFp8 =
       kOn950 && (std::is_same_v<SrcA, fp8_e4m3fn_t> || std::is_same_v<SrcA, fp8_e5m2_t> ||
                  std::is_same_v<SrcA, hifloat8_t>);
   static constexpr bool kOfFloats = std::is_same_v<SrcA, half> ||
                                     std::is_same_v<SrcA, bfloat16_t> ||
-                                    std::is_same_v<SrcA, float> || kOfFp8;
+                                    std::is_same_v<SrcA, float> || kOfFp8 || kOfMx;
   static constexpr bool kTo8 = std::is_same_v<Dst, int8_t> || std::is_same_v<Dst, uint8_t>;
   static constexpr bool kQuantises = kTo8 || (kOfIntegers && std::is_same_v<Dst, half>);
   // Types of a bias that is never set mean nothing: kernels without one have whatever C has.
@@ -68,11 +95,23 @@ struct Rules {
   static_assert(!kOfSparse || (!kIsBatch && !kCopiesA && !kCopiesB),
                 "Matmul: SparseMatmulType in batches or with copies of the kernel's own does not "
                 "exist");
-  static_assert(std::is_same_v<SrcA, SrcB>, "Matmul: A and B have one type");
+  static_assert(kIsScaled<A> == kIsScaled<B>,
+                "Matmul: A and B both have scales (MatmulTypeWithScale), or neither has");
+  static_assert(kOfMx || std::is_same_v<SrcA, SrcB>, "Matmul: A and B have one type");
+  static_assert(!kOfMx || (kOn950 && ((kIsMxFp8<SrcA> && kIsMxFp8<SrcB>) ||
+                                      (kIsMxFp4<SrcA> && kIsMxFp4<SrcB>))),
+                "Matmul: A and B of MatmulTypeWithScale are two of fp8_e4m3fn_t and fp8_e5m2_t, or "
+                "two of fp4x2_e2m1_t and fp4x2_e1m2_t, on 950");
+  static_assert(sizeof(RulesOfScales<A, true>) + sizeof(RulesOfScales<B, false>) > 0);
+  static_assert(!kOfMx || config.doNorm || config.doMultiDataLoad,
+                "Matmul: MatmulTypeWithScale is of the NORM and MDL templates");
+  static_assert(!kOfMx || (!kCopiesA && !kCopiesB),
+                "Matmul: copies of the kernel's own of A or B of MX types are not simulated yet");
+  static_assert(!kOfMx || !kTo8, "Matmul: C of MX types is float, half or bfloat16_t");
   static_assert(kOfIntegers || kOfFloats,
                 "Matmul: A and B are half, bfloat16_t, float or int8_t, on Atlas A2 and A3 int4b_t "
-                "too, on 950 fp8_e4m3fn_t, fp8_e5m2_t or hifloat8_t; MX types are not simulated "
-                "yet; docs/simulator.md says what is");
+                "too, on 950 fp8_e4m3fn_t, fp8_e5m2_t or hifloat8_t, and fp4x2 types with scales "
+                "(MatmulTypeWithScale); docs/simulator.md says what is simulated");
   static_assert(!kOfInt4 || !kOn950, "Matmul: products of int4b_t do not exist on 950");
   static_assert(!kOfInt4 || !A::isTrans, "Matmul: A of int4b_t has no transpose");
   static_assert(!kOfInt4 || !kTo8, "Matmul: C of int4b_t is int32_t or half");

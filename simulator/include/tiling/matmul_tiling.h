@@ -120,6 +120,10 @@ struct MatTilingType {
   CubeFormat type = CubeFormat::ND;
   DataType dataType = DataType::DT_FLOAT;
   bool isTrans = false;
+  bool hasSetScaleType = false;
+  TPosition scalePos = TPosition::GM;
+  CubeFormat scaleType = CubeFormat::ND;
+  bool isScaleTrans = false;
 };
 
 // For tiling that has no PlatformAscendC.
@@ -164,7 +168,7 @@ class MatmulApiTilingBase {
   int32_t SetBType(TPosition pos, CubeFormat type, DataType dataType, bool isTrans = false);
   int32_t SetCType(TPosition pos, CubeFormat type, DataType dataType);
   int32_t SetBiasType(TPosition pos, CubeFormat type, DataType dataType);
-  // Scales of MX types, which no simulated SoC multiplies: both return -1.
+  // Scales of MX types, of which SetMadType(MXMODE) says that they count. Without these they lie as their matrix does.
   int32_t SetScaleAType(TPosition scalePos, CubeFormat scaleType, bool isScaleTrans = false);
   int32_t SetScaleBType(TPosition scalePos, CubeFormat scaleType, bool isScaleTrans = true);
   int32_t SetDequantType(DequantType dequantType);
@@ -214,6 +218,10 @@ class MatmulApiTilingBase {
   Extents most_, least_, units_;  // SetSingleRange, SetAlignSplit
   bool splitsK_ = false;
   MatTilingType a_, b_, c_, bias_;
+  bool isMx_ = false;
+
+  // Whether one core has the product at once: of MX types these are not shared out.
+  bool IsOneTile(const Extents& shape) const;
 
  private:
   struct Sizes {
@@ -229,6 +237,10 @@ class MatmulApiTilingBase {
   bool Complete(const Base& base, Depth* depth) const;
   double CyclesOf(const Base& base, const Depth& depth) const;
   int32_t UnitOfK() const;
+  bool CheckMxTypes() const;
+  int32_t SetScaleType(const char* call, MatTilingType* matrix, TPosition pos, CubeFormat type,
+                       bool isTrans) const;
+  int64_t BytesOfScales(const MatTilingType& matrix, int64_t outer, int64_t k) const;
 
   Sizes sizes_;
   bool hasBias_ = false;

@@ -22,6 +22,9 @@ constexpr int64_t kBlockBytes = 32;
 constexpr int64_t kSumBytes = 4;   // an element of L0C, and of the bias table
 constexpr int64_t kL1Kept = 256;   // of split chips, for the toolkit
 constexpr int32_t kMostDepth = 4;  // steps of K that L1 holds when it cannot hold all
+constexpr int32_t kScaled = 32, kPair = 2 * kScaled;  // elements along K of one scale, and of two
+constexpr int64_t kScalesUnit = 512;                  // blocks of them in L1
+constexpr int32_t kFactorsOfOne = 0x01010101;  // mxTypePara: as many scales in L1 as numbers need
 
 int64_t Up(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
 int64_t Parts(int64_t value, int64_t part) { return (value + part - 1) / part; }
@@ -43,6 +46,8 @@ int32_t BitsOf(DataType type) {
     case DataType::DT_FLOAT8_E5M2:
       return 8;
     case DataType::DT_INT4:
+    case DataType::DT_FLOAT4_E2M1:
+    case DataType::DT_FLOAT4_E1M2:
       return 4;
     default:
       return 0;
@@ -66,9 +71,24 @@ const char* NameOf(DataType type) {
       return "int4";
     case DataType::DT_INT32:
       return "int32";
+    case DataType::DT_FLOAT8_E4M3FN:
+      return "float8_e4m3fn";
+    case DataType::DT_FLOAT8_E5M2:
+      return "float8_e5m2";
+    case DataType::DT_FLOAT4_E2M1:
+      return "float4_e2m1";
+    case DataType::DT_FLOAT4_E1M2:
+      return "float4_e1m2";
     default:
       return "another type";
   }
+}
+
+bool IsFloat4(DataType type) {
+  return type == DataType::DT_FLOAT4_E2M1 || type == DataType::DT_FLOAT4_E1M2;
+}
+bool IsMx(DataType type) {
+  return IsFloat4(type) || type == DataType::DT_FLOAT8_E4M3FN || type == DataType::DT_FLOAT8_E5M2;
 }
 
 bool IsLocal(TPosition position) {
@@ -151,29 +171,43 @@ bool MatmulApiTilingBase::Refuse(const char* format, ...) const {
 
 int32_t MatmulApiTilingBase::SetAType(TPosition pos, CubeFormat type, DataType dataType,
                                       bool isTrans) {
-  a_ = {pos, type, dataType, isTrans};
+  a_.pos = pos, a_.type = type, a_.dataType = dataType, a_.isTrans = isTrans;
   return 0;
 }
 int32_t MatmulApiTilingBase::SetBType(TPosition pos, CubeFormat type, DataType dataType,
                                       bool isTrans) {
-  b_ = {pos, type, dataType, isTrans};
+  b_.pos = pos, b_.type = type, b_.dataType = dataType, b_.isTrans = isTrans;
   return 0;
 }
 int32_t MatmulApiTilingBase::SetCType(TPosition pos, CubeFormat type, DataType dataType) {
-  c_ = {pos, type, dataType};
+  c_.pos = pos, c_.type = type, c_.dataType = dataType;
   return 0;
 }
 int32_t MatmulApiTilingBase::SetBiasType(TPosition pos, CubeFormat type, DataType dataType) {
-  bias_ = {pos, type, dataType};
+  bias_.pos = pos, bias_.type = type, bias_.dataType = dataType;
   return 0;
 }
-int32_t MatmulApiTilingBase::SetScaleAType(TPosition, CubeFormat, bool) {
-  Refuse("SetScaleAType: products of MX types are not simulated; docs/simulator.md says what is");
-  return -1;
+int32_t MatmulApiTilingBase::SetScaleType(const char* call, MatTilingType* matrix, TPosition pos,
+                                          CubeFormat type, bool isTrans) const {
+  if ((pos != TPosition::GM && !IsLocal(pos)) ||
+      (type != CubeFormat::ND && type != CubeFormat::NZ)) {
+    Refuse(
+        "%s: scales in position %d and format %d are not simulated; they lie in GM, TSCM, A1 or "
+        "B1, in ND or NZ; docs/simulator.md says what is",
+        call, static_cast<int>(pos), static_cast<int>(type));
+    return -1;
+  }
+  matrix->hasSetScaleType = true;
+  matrix->scalePos = pos, matrix->scaleType = type, matrix->isScaleTrans = isTrans;
+  return 0;
 }
-int32_t MatmulApiTilingBase::SetScaleBType(TPosition, CubeFormat, bool) {
-  Refuse("SetScaleBType: products of MX types are not simulated; docs/simulator.md says what is");
-  return -1;
+int32_t MatmulApiTilingBase::SetScaleAType(TPosition scalePos, CubeFormat scaleType,
+                                           bool isScaleTrans) {
+  return SetScaleType("SetScaleAType", &a_, scalePos, scaleType, isScaleTrans);
+}
+int32_t MatmulApiTilingBase::SetScaleBType(TPosition scalePos, CubeFormat scaleType,
+                                           bool isScaleTrans) {
+  return SetScaleType("SetScaleBType", &b_, scalePos, scaleType, isScaleTrans);
 }
 int32_t MatmulApiTilingBase::SetDequantType(DequantType) { return 0; }  // no size depends on it
 int32_t MatmulApiTilingBase::SetShape(int32_t m, int32_t n, int32_t k) {
@@ -244,8 +278,10 @@ int32_t MatmulApiTilingBase::SetTraverse(MatrixTraverse traverse) {
   return 0;
 }
 int32_t MatmulApiTilingBase::SetMadType(MatrixMadType madType) {
-  if (madType != MatrixMadType::MXMODE) return 0;  // HF32 has the sizes of float
-  Refuse("SetMadType: products of MX types are not simulated; docs/simulator.md says what is");
+  isMx_ = madType == MatrixMadType::MXMODE;  // HF32 has the sizes of float
+  const aclsim::Soc& soc = aclsim::CurrentSoc();
+  if (!isMx_ || !soc.matrix.scaledProducts.empty()) return 0;
+  Refuse("SetMadType: %s has no products of MX types", soc.name.c_str());
   return -1;
 }
 int32_t MatmulApiTilingBase::SetDoubleBuffer(bool a, bool b, bool, bool, bool, bool) {
@@ -287,6 +323,7 @@ bool MatmulApiTilingBase::CheckTypes() const {
     return Refuse("A is of %s, B of %s: both have one type. Next: SetAType and SetBType",
                   NameOf(a_.dataType), NameOf(b_.dataType));
   }
+  if ((isMx_ || IsFloat4(a_.dataType) || IsFloat4(b_.dataType)) && !CheckMxTypes()) return false;
   if (ofFloats && c_.dataType == DataType::DT_INT32) {
     return Refuse("A is of %s, C of int32, which only products of int8 and int4 are",
                   NameOf(a_.dataType));
@@ -309,7 +346,44 @@ bool MatmulApiTilingBase::CheckTypes() const {
   return true;
 }
 
+bool MatmulApiTilingBase::CheckMxTypes() const {
+  if (!isMx_) {
+    return Refuse(
+        "A is of %s, B of %s: types of 4 bits are multiplied with scales. Next: "
+        "SetMadType(MatrixMadType::MXMODE)",
+        NameOf(a_.dataType), NameOf(b_.dataType));
+  }
+  if (aclsim::CurrentSoc().matrix.scaledProducts.empty()) {
+    return Refuse("SetMadType: %s has no products of MX types", aclsim::CurrentSoc().name.c_str());
+  }
+  if (!IsMx(a_.dataType) || !IsMx(b_.dataType)) {
+    return Refuse(
+        "A is of %s, B of %s: with MXMODE both are float8_e4m3fn or float8_e5m2, or both "
+        "float4_e2m1 or float4_e1m2. Next: SetAType and SetBType",
+        NameOf(a_.dataType), NameOf(b_.dataType));
+  }
+  if (BitsOf(c_.dataType) < 16 || c_.dataType == DataType::DT_INT32) {
+    return Refuse("C is of %s: with MXMODE it is float, half or bfloat16. Next: SetCType",
+                  NameOf(c_.dataType));
+  }
+  return true;
+}
+
+// Of a block in L1: fractals of 16 x 2.
+int64_t MatmulApiTilingBase::BytesOfScales(const MatTilingType& matrix, int64_t outer,
+                                           int64_t k) const {
+  const bool inL1 = IsLocal(matrix.hasSetScaleType ? matrix.scalePos : matrix.pos);
+  return !isMx_ || inL1 ? 0 : Up(Up(outer, kFractal) * Parts(k, kPair) * 2, kScalesUnit);
+}
+
+bool MatmulApiTilingBase::IsOneTile(const Extents& shape) const {
+  return Bytes(a_.dataType, Up(shape.m, kPair) * Up(shape.k, kPair)) <= sizes_.l0a &&
+         Bytes(b_.dataType, Up(shape.n, kPair) * Up(shape.k, kPair)) <= sizes_.l0b &&
+         Up(shape.m, kPair) * Up(shape.n, kPair) * kSumBytes <= sizes_.l0c;
+}
+
 int32_t MatmulApiTilingBase::UnitOfK() const {
+  if (isMx_) return kPair;
   // An index has whole fractals of a B without its zeros.
   const int32_t c0 = C0Of(a_.dataType) * (isSparse_ ? 2 : 1);
   return !a_.isTrans && b_.isTrans ? c0 : std::max(c0, kFractal);
@@ -343,8 +417,10 @@ bool MatmulApiTilingBase::SplitCores(const Extents& shape) {
 bool MatmulApiTilingBase::Complete(const Base& base, Depth* depth) const {
   const int32_t c0 = C0Of(a_.dataType);
   // Rows and columns change places when a matrix is transposed: L1 has room for either way.
-  const int64_t a = IsLocal(a_.pos) ? 0 : Bytes(a_.dataType, Up(base.m, c0) * base.k);
-  const int64_t b = IsLocal(b_.pos) ? 0 : Bytes(b_.dataType, Up(base.n, c0) * base.k);
+  const int64_t a = (IsLocal(a_.pos) ? 0 : Bytes(a_.dataType, Up(base.m, c0) * base.k)) +
+                    BytesOfScales(a_, base.m, base.k);
+  const int64_t b = (IsLocal(b_.pos) ? 0 : Bytes(b_.dataType, Up(base.n, c0) * base.k)) +
+                    BytesOfScales(b_, base.n, base.k);
   const int64_t bias = hasBias_ ? Up(base.n * kSumBytes, kBlockBytes) : 0;
   const int64_t room = sizes_.l1 - bias;
   if (a + b > room) return false;
@@ -490,6 +566,8 @@ bool MatmulApiTilingBase::ChooseBase() {
   }
   const int64_t a = Bytes(a_.dataType, Up(best.m, c0) * best.k),
                 b = Bytes(b_.dataType, Up(best.n, c0) * best.k);
+  const int64_t scalesA = BytesOfScales(a_, best.m, best.k),
+                scalesB = BytesOfScales(b_, best.n, best.k);
   tiling_.baseM = best.m;
   tiling_.baseN = best.n;
   tiling_.baseK = best.k;
@@ -500,10 +578,11 @@ bool MatmulApiTilingBase::ChooseBase() {
   tiling_.depthB1 = bestDepth.stepB * bestDepth.dbB;
   tiling_.dbL0A = tiling_.dbL0B = best.db;
   tiling_.dbL0C = best.dbC;
+  tiling_.mxTypePara = isMx_ ? kFactorsOfOne : 0;
   tiling_.iterateOrder = order_ >= 0 ? order_ : (bestDepth.keepsA ? 1 : 0);
   const int64_t sums = int64_t{best.m} * best.n * kSumBytes;
-  tiling_.shareL1Size = Narrow((IsLocal(a_.pos) ? 0 : a * tiling_.depthA1) +
-                               (IsLocal(b_.pos) ? 0 : b * tiling_.depthB1) +
+  tiling_.shareL1Size = Narrow(((IsLocal(a_.pos) ? 0 : a) + scalesA) * tiling_.depthA1 +
+                               ((IsLocal(b_.pos) ? 0 : b) + scalesB) * tiling_.depthB1 +
                                (hasBias_ ? Up(best.n * kSumBytes, kBlockBytes) : 0));
   tiling_.shareL0CSize = Narrow(sums * best.dbC);
   // Coupled chips bring operands and results into their layouts in UB.
@@ -566,12 +645,16 @@ bool MultiCoreMatmulTiling::SplitCores(const Extents& shape) {
       axis(shape.m, single_.m, units_.m, most_.m, leastOf(a_, shape.m, most_.m, least_.m));
   const Axis n =
       axis(shape.n, single_.n, units_.n, most_.n, leastOf(b_, shape.n, most_.n, least_.n));
-  const Axis k = axis(shape.k, single_.k, units_.k, most_.k, least_.k);
+  const Axis k =
+      axis(shape.k, single_.k, isMx_ ? Narrow(Up(Given(units_.k, kPair), kPair)) : units_.k,
+           most_.k, least_.k);
+  // Programs of MX types count on it that a product which fits L0 stays on one core.
+  const int64_t cores = isMx_ && IsOneTile(shape) ? 1 : cores_;
   double best = std::numeric_limits<double>::infinity();
   // Among equal ones that with the most parts of M: programs that have two cores count on it.
-  for (int64_t inN = 1; inN <= cores_; ++inN) {
-    for (int64_t inM = 1; inM * inN <= cores_; ++inM) {
-      for (int64_t inK = 1; inK == 1 || (splitsK_ && inM * inN * inK <= cores_); ++inK) {
+  for (int64_t inN = 1; inN <= cores; ++inN) {
+    for (int64_t inM = 1; inM * inN <= cores; ++inM) {
+      for (int64_t inK = 1; inK == 1 || (splitsK_ && inM * inN * inK <= cores); ++inK) {
         const int64_t partM = m.PartOf(inM), partN = n.PartOf(inN), partK = k.PartOf(inK);
         if (partM == 0 || partN == 0 || partK == 0) continue;
         const int64_t used =
