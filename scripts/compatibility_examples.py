@@ -54,6 +54,9 @@ EXPLAINED = {
     "matmul_callback": "Cores write neighbouring elements of one cache line by SetValue: the last"
     " line that is written back wins.",
     "matmul_ibshareAB": "Scenario 2: both AIVs clear all of the output at once, with equal values.",
+    "matmul_mx_ub_tscm_nz": "Both AIVs of an AI core copy the scales to the same bytes of L1 (bit 2"
+    " of the queue's mask), and nothing orders the two copies, of equal values. The workspace is"
+    " freed before the kernel that uses it has ended.",
     "fixpipe_l0c2ub": "Scenarios 1 and 2: mode 2 raises the counters of both AIVs, and the second"
     " one returns without a wait.",
     "matmul_gelu_high_performance": "On dav-3510 the second tile ends at 256 KiB of UB, of which"

@@ -152,9 +152,7 @@ SHAPES = [(32, 64, 64), (1, 2, 2), (33, 70, 166), (100, 130, 42), (6, 200, 260),
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize(("trans_a", "trans_b"), TRANSPOSES)
-@pytest.mark.parametrize(
-    "kernel", ["e4m3_float", "e5m2_e4m3_half", "e2m1_float", "e1m2_e2m1_bf16"]
-)
+@pytest.mark.parametrize("kernel", ["e4m3_float", "e5m2_e4m3_half", "e2m1_float", "e1m2_e2m1_bf16"])
 def test_types_and_transposes(
     runtime: Runtime,
     library: ctypes.CDLL,

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Products of MX types that vector cores of Ascend 950 ask their AIC for, against float64: in GM, and
-in fractals in UB and TSCM.
+"""Products of MX types that vector cores of Ascend 950 ask their AIC for, against float64: in GM,
+and in fractals in UB and TSCM.
 """
 
 from __future__ import annotations
@@ -64,7 +64,14 @@ def product(kernel: str, m: int, n: int, k: int, **more: Any) -> Mx:
 @pytest.mark.parametrize(("m", "n", "k"), [(2, 2, 2), (33, 70, 166), (130, 100, 42)])
 @pytest.mark.parametrize("kernel", ["mix_e4m3", "mix_e2m1"])
 def test_to_gm(
-    runtime: Runtime, library: ctypes.CDLL, kernel: str, m: int, n: int, k: int, parts: Any, key: int
+    runtime: Runtime,
+    library: ctypes.CDLL,
+    kernel: str,
+    m: int,
+    n: int,
+    k: int,
+    parts: Any,
+    key: int,
 ) -> None:
     mx = product(kernel, m, n, k, parts=parts, bias=np.float32)
     mx.check(run(runtime, library, mx, key))

@@ -14,9 +14,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-FLOAT, HALF, INT8, INT32, BF16, INT4 = 0, 1, 2, 3, 27, 29
-BITS = {FLOAT: 32, HALF: 16, BF16: 16, INT8: 8, INT4: 4, INT32: 32}
-OUT = {FLOAT: FLOAT, HALF: FLOAT, BF16: BF16, INT8: INT32, INT4: INT32}
+FLOAT, HALF, INT8, INT32, BF16, INT4, E4M3, E2M1 = 0, 1, 2, 3, 27, 29, 35, 37
+BITS = {FLOAT: 32, HALF: 16, BF16: 16, INT8: 8, INT4: 4, INT32: 32, E4M3: 8, E2M1: 4}
+OUT = {FLOAT: FLOAT, HALF: FLOAT, BF16: BF16, INT8: INT32, INT4: INT32, E4M3: FLOAT, E2M1: FLOAT}
+OF_950 = "Ascend950PR_9599"
 SIZES = {  # L1 (of split chips without what the toolkit keeps), L0A and L0B, L0C, BT
     "Ascend910B2": (524288 - 256, 65536, 131072, 1024),
     "Ascend950PR_9599": (524288 - 256, 65536, 262144, 4096),
@@ -52,12 +53,13 @@ class Product:
     splits_k: int = 0
     l1: int = -1
     l0c: int = -1
+    mx: int = 0
 
     def line(self) -> str:
         out = OUT[self.type] if self.out < 0 else self.out
         words = [self.cores, self.type, out, self.bias, self.trans_a, self.trans_b, self.local]
         words += [self.m, self.n, self.k, *self.fixed, *self.single, *self.most]
-        return " ".join(map(str, [*words, self.order, self.splits_k, self.l1, self.l0c]))
+        return " ".join(map(str, [*words, self.order, self.splits_k, self.l1, self.l0c, self.mx]))
 
 
 @dataclass
@@ -127,7 +129,10 @@ def constraints(p: Product, t: dict[str, int], soc: str) -> dict[str, bool]:
     block_b = (n if p.trans_b else up(n, c0)) * k * bits // 8
     in_l1 = (0 if p.local else block_a * t["depthA1"]) + block_b * t["depthB1"]
     in_l1 += n * BITS[p.bias] // 8 if p.bias >= 0 else 0
-    unit_k = c0 if not p.trans_a and p.trans_b else 16
+    if p.mx:  # a byte for 32 elements
+        in_l1 += 0 if p.mx == 3 else up(m, 16) * k // 32 * t["depthA1"]
+        in_l1 += up(n, 16) * k // 32 * t["depthB1"]
+    unit_k = 64 if p.mx else c0 if not p.trans_a and p.trans_b else 16
     cores = max(p.cores, 1)
     return {
         "shape": (t["M"], t["N"], t["Ka"], t["Kb"]) == (p.m, p.n, p.k, p.k),
@@ -160,6 +165,7 @@ def constraints(p: Product, t: dict[str, int], soc: str) -> dict[str, bool]:
         "steps of K": ka % kb == 0 or kb % ka == 0,
         "order": t["iterateOrder"] == (p.order - 1 if p.order else t["iterateOrder"]) in (0, 1),
         "bias": t["isBias"] == (p.bias >= 0),
+        "factors of scales": t["mxTypePara"] == (0x01010101 if p.mx else 0),
     }
 
 
@@ -217,6 +223,43 @@ def test_random_products_keep_to_all_constraints(tilings: Tilings, soc: str) -> 
     assert {"order0", "order1", "all of A", "parts of A", "db21", "db22"} <= seen
 
 
+def test_products_of_mx_types(tilings: Tilings) -> None:
+    """With room for the scales beside both operands, and pairs of scales in each step."""
+    rng = np.random.default_rng(64)
+    products = []
+    for _ in range(600):
+        p = anything(rng)
+        p.type, p.mx = int(rng.choice([E4M3, E2M1])), int(rng.integers(1, 4))
+        p.bias = p.bias if p.bias in (-1, FLOAT, HALF) else FLOAT
+        p.local = 0
+        products.append(p)
+    for product, answer in zip(products, tilings.of(products, OF_950), strict=True):
+        checked(product, answer, OF_950)
+
+
+def test_small_products_of_mx_types_stay_on_one_core(tilings: Tilings) -> None:
+    """Programs count on it, whose offsets of scales are those of the first core."""
+    products = [Product(32, E4M3, 64, 128, 128, mx=1), Product(32, E4M3, 1024, 1024, 128, mx=1)]
+    small, large = tilings.of(products, OF_950)
+    assert checked(products[0], small, OF_950)["usedCoreNum"] == 1
+    assert checked(products[1], large, OF_950)["usedCoreNum"] > 8
+
+
+def test_what_mx_types_are_not(tilings: Tilings) -> None:
+    def said(product: Product, soc: str = OF_950) -> str:
+        (answer,) = tilings.of([product], soc)
+        assert isinstance(answer, str)
+        return answer
+
+    assert "with MXMODE both are float8_e4m3fn" in said(Product(8, HALF, 64, 64, 64, mx=1))
+    assert "Next: SetMadType(MatrixMadType::MXMODE)" in said(Product(8, E2M1, 64, 64, 64))
+    assert "with MXMODE it is float, half or" in said(Product(8, E4M3, 64, 64, 64, out=INT8, mx=1))
+    fixed = Product(8, E4M3, 64, 64, 96, fixed=(64, 64, 96), mx=1)
+    assert "baseK is 96; it is a multiple of 64" in said(fixed)
+    mx = Product(8, E4M3, 64, 64, 64, mx=1)
+    assert "Ascend910B2 has no products of MX types" in said(mx, "Ascend910B2")
+
+
 def test_each_constraint_can_fail() -> None:
     """A tiling with one field changed breaks the constraint of that field: the check is one."""
     p = Product(24, HALF, 1024, 1024, 1024, bias=FLOAT)
@@ -225,7 +268,7 @@ def test_each_constraint_can_fail() -> None:
         "singleCoreN": 256, "singleCoreK": 1024, "baseM": 128, "baseN": 256, "baseK": 64,
         "depthA1": 8, "depthB1": 8, "stepM": 1, "stepN": 1, "isBias": 1, "iterateOrder": 0,
         "shareL1Size": 8 * 49152 + 1024, "shareL0CSize": 131072, "stepKa": 4, "stepKb": 4,
-        "dbL0A": 2, "dbL0B": 2, "dbL0C": 1,
+        "dbL0A": 2, "dbL0B": 2, "dbL0C": 1, "mxTypePara": 0,
     }  # fmt: skip
     assert all(constraints(p, good, "Ascend910B2").values())
     for name, value, broken in (
@@ -244,6 +287,7 @@ def test_each_constraint_can_fail() -> None:
         ("stepKa", 3, "steps of K"),
         ("stepM", 2, "steps of A"),
         ("isBias", 0, "bias"),
+        ("mxTypePara", 0x01010101, "factors of scales"),
     ):
         held = constraints(p, good | {name: value}, "Ascend910B2")
         assert not held[broken], (name, value)

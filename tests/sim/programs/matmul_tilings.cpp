@@ -21,13 +21,14 @@ struct Product {
   int m = 0, n = 0, k = 0;
   int fixed[3] = {}, single[3] = {}, most[3] = {};
   int order = 0, splitsK = 0, l1 = -1, l0c = -1;
+  int mx = 0;  // 1: scales in GM, 2: scales that nobody describes, 3: those of A in TSCM
 };
 
 bool Read(Product* p) {
   auto& in = std::cin >> p->cores >> p->type >> p->out >> p->bias >> p->transA >> p->transB >>
              p->local >> p->m >> p->n >> p->k;
   for (int* three : {p->fixed, p->single, p->most}) in >> three[0] >> three[1] >> three[2];
-  return static_cast<bool>(in >> p->order >> p->splitsK >> p->l1 >> p->l0c);
+  return static_cast<bool>(in >> p->order >> p->splitsK >> p->l1 >> p->l0c >> p->mx);
 }
 
 void Describe(const Product& p, MatmulApiTilingBase* tiling) {
@@ -36,6 +37,14 @@ void Describe(const Product& p, MatmulApiTilingBase* tiling) {
   tiling->SetAType(ofA, p.local != 0 ? CubeFormat::NZ : CubeFormat::ND, type, p.transA != 0);
   tiling->SetBType(TPosition::GM, CubeFormat::ND, type, p.transB != 0);
   tiling->SetCType(TPosition::GM, CubeFormat::ND, static_cast<DataType>(p.out));
+  if (p.mx != 0) {
+    tiling->SetMadType(matmul_tiling::MatrixMadType::MXMODE);
+  }
+  if (p.mx == 1 || p.mx == 3) {
+    tiling->SetScaleAType(p.mx == 3 ? TPosition::TSCM : TPosition::GM,
+                          p.mx == 3 ? CubeFormat::NZ : CubeFormat::ND, false);
+    tiling->SetScaleBType(TPosition::GM, CubeFormat::ND, true);
+  }
   if (p.bias >= 0) {
     tiling->SetBiasType(TPosition::GM, CubeFormat::ND, static_cast<DataType>(p.bias));
     tiling->EnableBias(true);

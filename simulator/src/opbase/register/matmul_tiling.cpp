@@ -649,7 +649,9 @@ bool MultiCoreMatmulTiling::SplitCores(const Extents& shape) {
       axis(shape.k, single_.k, isMx_ ? Narrow(Up(Given(units_.k, kPair), kPair)) : units_.k,
            most_.k, least_.k);
   // Programs of MX types count on it that a product which fits L0 stays on one core.
-  const int64_t cores = isMx_ && IsOneTile(shape) ? 1 : cores_;
+  const bool isOne =
+      isMx_ && IsOneTile(shape) && m.PartOf(1) > 0 && n.PartOf(1) > 0 && k.PartOf(1) > 0;
+  const int64_t cores = isOne ? 1 : cores_;
   double best = std::numeric_limits<double>::infinity();
   // Among equal ones that with the most parts of M: programs that have two cores count on it.
   for (int64_t inN = 1; inN <= cores; ++inN) {
