@@ -509,6 +509,23 @@ def test_mistakes_are_named(runtime: Runtime, library: ctypes.CDLL, name: str) -
 
 
 @pytest.mark.plants_faults
+def test_tiles_that_begin_inside_what_is_moved_whole(
+    runtime: Runtime, library: ctypes.CDLL
+) -> None:
+    """A square of bytes that is turned, and a fractal of NZ: other columns would come."""
+    given: dict[str, Any] = {"src": np.int8, "out": np.int32, "base": (32, 48, 32)}
+    two = {"stepN": 2, "depthB1": 2}
+    product = Product("int8_int32", 40, 150, 64, tiling=two, **given)
+    with pytest.raises(KernelError, match=r"matmul-use[\s\S]*a tile of B begins in the middle of"):
+        product.run(runtime, library)
+    product = Product("int8_nz", 40, 150, 64, nz=True, **given)
+    with pytest.raises(KernelError, match="B is NZ, and a tile begins at column 48, within a fra"):
+        product.run(runtime, library)
+    product = Product("int8_int32", 40, 150, 64, **given)
+    product.check(product.run(runtime, library))
+
+
+@pytest.mark.plants_faults
 def test_no_parameter_of_quantisation(runtime: Runtime, library: ctypes.CDLL) -> None:
     product = Product("int8_half", 40, 50, 64, np.int8, np.float16)
     with pytest.raises(KernelError, match=r"C is quantised, and no parameter is set"):

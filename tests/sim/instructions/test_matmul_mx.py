@@ -165,7 +165,8 @@ def test_types_and_transposes(
     m, n, k = shape
     m += m % 2 if OF[KERNELS[kernel][0]].in_byte == 2 and trans_a else 0
     bias = KERNELS[kernel][3] if SHAPES.index(shape) % 2 else None
-    mx = product(kernel, m, n, k, trans_a=trans_a, trans_b=trans_b, bias=bias)
+    base = (32, 64, 64 * OF[KERNELS[kernel][0]].in_byte)
+    mx = product(kernel, m, n, k, base=base, trans_a=trans_a, trans_b=trans_b, bias=bias)
     mx.check(mx.run(runtime, library))
 
 
