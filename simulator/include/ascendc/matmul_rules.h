@@ -97,7 +97,8 @@ struct Rules {
                 "exist");
   static_assert(kIsScaled<A> == kIsScaled<B>,
                 "Matmul: A and B both have scales (MatmulTypeWithScale), or neither has");
-  static_assert(kOfMx || std::is_same_v<SrcA, SrcB>, "Matmul: A and B have one type");
+  static_assert(kOfMx || std::is_same_v<SrcA, SrcB> || (kOn950 && kIsMxFp8<SrcA> && kIsMxFp8<SrcB>),
+                "Matmul: A and B have one type, or are two of fp8_e4m3fn_t and fp8_e5m2_t on 950");
   static_assert(!kOfMx || (kOn950 && ((kIsMxFp8<SrcA> && kIsMxFp8<SrcB>) ||
                                       (kIsMxFp4<SrcA> && kIsMxFp4<SrcB>))),
                 "Matmul: A and B of MatmulTypeWithScale are two of fp8_e4m3fn_t and fp8_e5m2_t, or "

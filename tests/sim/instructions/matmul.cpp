@@ -276,6 +276,15 @@ PRODUCT(half_long, ND, ND, ND, half, float, float, kLongRows)
 #if __NPU_ARCH__ == 3510
 PRODUCT(e4m3_float, ND, ND, ND, fp8_e4m3fn_t, float, float, CFG_NORM)
 PRODUCT(e5m2_half, ND, ND, ND, fp8_e5m2_t, half, float, CFG_NORM)
+#define PRODUCT_OF(name, A, B)                                                                    \
+  extern "C" __global__ __aicore__ void name(GM_ADDR a, GM_ADDR b, GM_ADDR c, GM_ADDR bias,       \
+                                             GM_ADDR quant, GM_ADDR told) {                       \
+    Product<InGm<CubeFormat::ND, A>, InGm<CubeFormat::ND, B>, InGm<CubeFormat::ND, float, false>, \
+            InGm<CubeFormat::ND, float, false>, CFG_MDL>()                                        \
+        .Run(a, b, c, bias, quant, told);                                                         \
+  }
+PRODUCT_OF(e4m3_e5m2, fp8_e4m3fn_t, fp8_e5m2_t)
+PRODUCT_OF(e5m2_e4m3, fp8_e5m2_t, fp8_e4m3fn_t)
 #endif
 PRODUCT(half_no_end, ND, ND, ND, half, float, float, kWithoutEnd)
 

@@ -59,6 +59,30 @@ def test_types_and_transposes(
     product.check(product.run(runtime, library))
 
 
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize(("trans_a", "trans_b"), TRANSPOSES)
+@pytest.mark.parametrize(
+    ("kernel", "of_a", "of_b"),
+    [
+        ("e4m3_e5m2", ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2),
+        ("e5m2_e4m3", ml_dtypes.float8_e5m2, ml_dtypes.float8_e4m3fn),
+    ],
+)
+def test_two_types_of_fp8(
+    runtime: Runtime,
+    library: ctypes.CDLL,
+    kernel: str,
+    of_a: Any,
+    of_b: Any,
+    trans_a: bool,
+    trans_b: bool,
+    shape: tuple[int, int, int],
+) -> None:
+    product = Product(kernel, *shape, of_a, trans_a=trans_a, trans_b=trans_b, bias=np.float32)
+    product.b = product.b.astype(of_b)
+    product.check(product.run(runtime, library))
+
+
 @pytest.mark.parametrize("chaos", ["0", "1", "2", "3"])
 @pytest.mark.parametrize("given", TILINGS, ids=str)
 @pytest.mark.parametrize("kernel", ["half_float", "int8_int32"])
