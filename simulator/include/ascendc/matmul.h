@@ -148,7 +148,7 @@ class MatmulImpl {
   void SetTensorB(const LocalTensor<SrcB>& rightMatrix, bool isTransposeB = false) {
     SetOperand<B>(&b_, rightMatrix, isTransposeB, "SetTensorB");
   }
-  // Of MX types.
+  // The scales of MX types.
   void SetTensorScaleA(const GlobalTensor<fp8_e8m0_t>& gm, bool isTransposeScaleA = false) {
     SetScales<A>(&scaleA_, gm, isTransposeScaleA, "SetTensorScaleA");
   }
@@ -767,7 +767,7 @@ class MatmulImpl {
     return detail::mm::Memory::Of(pipe).template L1<fp8_e8m0_t>(room.at +
                                                                 room.bytes / slots * slot);
   }
-  // With a block of the matrix come the scales that lie beside it.
+  // Copies the scales that lie beside a block of the matrix, with it.
   template <typename Side>
   void ScalesBeside(const Side& side, const detail::mm::RoomOfScales& room, uint32_t slots,
                     uint32_t slot, uint32_t outer0, uint32_t outer, uint32_t k0, uint32_t k,

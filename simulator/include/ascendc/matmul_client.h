@@ -148,7 +148,7 @@ class MatmulClient {
     }
     next_.changes |= detail::mm::kBChanged;
   }
-  // Of MX types.
+  // The scales of MX types.
   void SetTensorScaleA(const GlobalTensor<fp8_e8m0_t>& gm, bool isTransposeScaleA = false) {
     next_.scaleA.Set(gm, isTransposeScaleA);
     next_.changes |= detail::mm::kScaleAChanged;
@@ -157,7 +157,7 @@ class MatmulClient {
     next_.scaleB.Set(gm, isTransposeScaleB);
     next_.changes |= detail::mm::kScaleBChanged;
   }
-  // In TSCM, in fractals, until the product is done.
+  // These lie in TSCM, in fractals, until the product is done.
   void SetTensorScaleA(const LocalTensor<fp8_e8m0_t>& leftMatrix, bool isTransposeScaleA = false) {
     static_assert(detail::mm::kHasScalesInL1<A>,
                   "Matmul: SetTensorScaleA takes a LocalTensor where the scales are in TSCM");

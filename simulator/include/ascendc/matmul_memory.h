@@ -154,7 +154,7 @@ class Memory : public PipeParts {
     owner_ = owner;
   }
   bool IsOwnedBy(const void* owner) const { return owner_ == owner; }
-  // For blocks of scales that outlive those of their matrix; other objects leave these flags to the kernel.
+  // Opens what blocks of scales need that outlive those of their matrix; other objects leave these flags to the kernel.
   void OpenScales() {
     if (!scaleA1.IsOpen()) {
       scaleA1.Open(pipe_, 1);

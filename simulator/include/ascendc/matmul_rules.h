@@ -35,7 +35,7 @@ constexpr bool kIsMxFp8 = std::is_same_v<T, fp8_e4m3fn_t> || std::is_same_v<T, f
 template <typename T>
 constexpr bool kIsMxFp4 = std::is_same_v<T, fp4x2_e2m1_t> || std::is_same_v<T, fp4x2_e1m2_t>;
 
-// What is simulated of scales.
+// These scales are simulated.
 template <typename Type, bool isLeft, bool = kIsScaled<Type>>
 struct RulesOfScales {
   static_assert(Type::scalePosition == TPosition::GM || IsL1(Type::scalePosition),

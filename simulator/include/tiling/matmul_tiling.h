@@ -220,7 +220,7 @@ class MatmulApiTilingBase {
   MatTilingType a_, b_, c_, bias_;
   bool isMx_ = false;
 
-  // Whether one core has the product at once: of MX types these are not shared out.
+  // Returns whether L0 holds the product as a whole: of MX types these are not shared out.
   bool IsOneTile(const Extents& shape) const;
 
  private:

@@ -548,7 +548,7 @@ def test_a_bias_that_the_table_does_not_take(runtime: Runtime, library: ctypes.C
 
 HEAD = '#define ASCENDC_CUBE_ONLY\n#include "lib/matmul_intf.h"\nusing namespace AscendC;\n'
 REFUSED = {
-    "fp4x2 types with scales (MatmulTypeWithScale)": "Matmul<Gm<uint8_t>, Gm<uint8_t>, Gm<int32_t>>",
+    "fp4x2 types with scales": "Matmul<Gm<uint8_t>, Gm<uint8_t>, Gm<int32_t>>",
     "A and B have one type": "Matmul<Gm<half>, Gm<float>, Gm<float>>",
     "C of integers is": "Matmul<Gm<int8_t>, Gm<int8_t>, Gm<float>>",
     "A in VECOUT": "Matmul<At<TPosition::VECOUT>, Gm<half>, Gm<float>>",

@@ -369,7 +369,7 @@ bool MatmulApiTilingBase::CheckMxTypes() const {
   return true;
 }
 
-// Of a block in L1: fractals of 16 x 2.
+// Scales of a block in L1 are fractals of 16 x 2.
 int64_t MatmulApiTilingBase::BytesOfScales(const MatTilingType& matrix, int64_t outer,
                                            int64_t k) const {
   const bool inL1 = IsLocal(matrix.hasSetScaleType ? matrix.scalePos : matrix.pos);
