@@ -19,6 +19,10 @@ typedef enum {
 extern "C" {
 #endif
 ACL_FUNC_VISIBILITY rtError_t rtGetC2cCtrlAddr(uint64_t* addr, uint32_t* len);
+// The text of a key of a section of the SoC's platform file, e.g. "AICoreSpec", "l1_size"; maxLen
+// counts its last zero.
+ACL_FUNC_VISIBILITY rtError_t rtGetSocSpec(const char* label, const char* key, char* val,
+                                           const uint32_t maxLen);
 #ifdef __cplusplus
 }
 #endif

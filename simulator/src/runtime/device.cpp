@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Devices and contexts.
 #include <algorithm>
+#include <cstring>
+#include <string>
 
 #include "runtime/options.h"
 #include "runtime/state.h"
 #include "runtime/stream.h"
+#include "soc/platform_values.h"
 #include "soc/soc.h"
 
 namespace aclsim {
@@ -306,6 +309,30 @@ ACL_FUNC_VISIBILITY int32_t rtGetC2cCtrlAddr(uint64_t* addr, uint32_t* len) {
     ACLSIM_RETURN_IF_ERROR(aclsim::HardwareSyncAddress(api, &found));
     *addr = reinterpret_cast<uint64_t>(found);
     *len = 0;
+    return 0;
+  });
+}
+
+ACL_FUNC_VISIBILITY int32_t rtGetSocSpec(const char* label, const char* key, char* val,
+                                         uint32_t maxLen) {
+  return Enter(__func__, [&](const Api& api) -> int32_t {
+    if (label == nullptr || key == nullptr || val == nullptr) {
+      const char* missing = label == nullptr ? "label" : key == nullptr ? "key" : "val";
+      return api.Fail(ACL_ERROR_RT_PARAM_INVALID, "%s is null", missing);
+    }
+    const auto values = aclsim::PlatformValues(label);
+    const auto found = values ? values->find(key) : decltype(values->end()){};
+    if (!values || found == values->end()) {
+      // The platform library's own number: nothing turns it into one of ACL.
+      constexpr int32_t kNotFound = 0x071A0001;
+      return api.Fail(kNotFound, "the platform says nothing of \"%s\" in \"%s\"", key, label);
+    }
+    const std::string& text = found->second;
+    if (maxLen < text.size() + 1) {
+      return api.Fail(ACL_ERROR_RT_PARAM_INVALID, "maxLen is %u, want %zu for \"%s\"", maxLen,
+                      text.size() + 1, text.c_str());
+    }
+    std::memcpy(val, text.c_str(), text.size() + 1);
     return 0;
   });
 }

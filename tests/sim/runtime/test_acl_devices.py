@@ -34,6 +34,7 @@ from acl_harness import (
 )
 
 PARAMETER_NOT_SET = 107021
+SPEC_NOT_FOUND = 0x071A0001
 CUBE, VECTOR = 0, 1
 
 
@@ -220,6 +221,30 @@ def test_switches_give_back_what_was_set(acl: Acl) -> None:
     acl.ok("aclrtSetSysParamOpt", 0, 0)
     acl.fails(INVALID_PARAM, "aclrtSetSysParamOpt", 9, 1)
     acl.ok("aclrtDestroyStream", stream)
+
+
+def test_what_the_platform_says(acl: Acl) -> None:
+    """Text by section and key, as the runtime below ACL reads it from the platform's files."""
+    text = ctypes.create_string_buffer(b"\x55" * 32, 32)
+
+    def asked(label: bytes, key: bytes, most: int = 32) -> tuple[bytes, bytes, object, int]:
+        return label, key, text, most
+
+    for key, value in (("l0_a_size", 65536), ("l0_c_size", 131072), ("l1_size", 524288)):
+        acl.ok("rtGetSocSpec", *asked(b"AICoreSpec", key.encode()))
+        assert text.value == str(value).encode()
+    acl.ok("rtGetSocSpec", *asked(b"version", b"NpuArch", 5))
+    assert text.value == b"2201"
+    assert "want 5" in acl.fails(
+        RT_PARAM_INVALID, "rtGetSocSpec", *asked(b"version", b"NpuArch", 4)
+    )
+    for label, key in ((b"AICoreSpec", b"l9_size"), (b"nothing", b"NpuArch")):
+        assert key.decode() in acl.fails(SPEC_NOT_FOUND, "rtGetSocSpec", *asked(label, key))
+    for place, name in enumerate(("label", "key", "val")):
+        words: list[object] = [*asked(b"version", b"NpuArch")]
+        words[place] = None
+        assert f"{name} is null" in acl.fails(RT_PARAM_INVALID, "rtGetSocSpec", *words)
+    assert text.value == b"2201"
 
 
 def test_limits_of_time_and_versions(acl: Acl) -> None:

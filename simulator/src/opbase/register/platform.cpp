@@ -3,12 +3,16 @@
 #include <algorithm>
 #include <cstdlib>
 #include <iterator>
+#include <map>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "opbase/register/op_call.h"
 #include "platform/platform_info.h"
 #include "runtime/runtime.h"
 #include "soc/library_workspace.h"
+#include "soc/platform_values.h"
 #include "soc/soc.h"
 #include "tiling/platform/platform_ascendc.h"
 
@@ -38,35 +42,9 @@ bool PlatFormInfos::GetPlatformRes(const std::string& label,
     values = given->second;
     return true;
   }
-  const aclsim::Soc& soc = aclsim::CurrentSoc();
-  if (label == "version") {
-    values = {{"SoC_version", soc.name},
-              {"Short_SoC_version", soc.shortName},
-              {"NpuArch", std::to_string(soc.npuArch)},
-              {"AIC_version", "AIC-C-" + std::to_string(soc.cceAicore)}};
-  } else if (label == "SoCInfo") {
-    const bool split = !soc.coupled;
-    values = {{"ai_core_cnt", std::to_string(soc.aicCores)},
-              {"cube_core_cnt", std::to_string(soc.aicCores)},
-              {"vector_core_cnt", std::to_string(aclsim::VectorCoreCount())},
-              {"core_type_list", split ? "CubeCore,VectorCore" : "AICore"},
-              {"l2_size", std::to_string(soc.l2Bytes)},
-              {"memory_size", std::to_string(soc.memBytes)}};
-    if (split) values["cube_vector_combine"] = "split";
-  } else if (label == "AICoreSpec") {
-    values = {{"ub_size", std::to_string(soc.ubBytes)},
-              {"l1_size", std::to_string(soc.BytesOf(aclsim::Space::kL1))},
-              {"l0_a_size", std::to_string(soc.BytesOf(aclsim::Space::kL0a))},
-              {"l0_b_size", std::to_string(soc.BytesOf(aclsim::Space::kL0b))},
-              {"l0_c_size", std::to_string(soc.BytesOf(aclsim::Space::kL0c))},
-              {"vec_freq", std::to_string(soc.vecFreqMhz)}};
-  } else if (label == "AICoreintrinsicDtypeMap") {
-    values = soc.intrinsics;  // tiling chooses whole algorithms by what is among them
-  } else if (label == "AICoreMemoryRates") {
-    values = {{"l2_rate", std::to_string(soc.l2Rate)}, {"ddr_rate", std::to_string(soc.memRate)}};
-  } else {
-    return false;
-  }
+  std::optional<std::map<std::string, std::string>> found = aclsim::PlatformValues(label);
+  if (!found) return false;
+  values = std::move(*found);
   return true;
 }
 
