@@ -107,6 +107,54 @@ def test_keys_are_chosen_at_run_time(text: str, want: str | None) -> None:
     assert project_entry.with_keys_at_run_time(text) == (want or text)
 
 
+CHAIN = """\
+#include "a.h"
+#if TILING_KEY_VAR == 1
+int outside;
+#endif
+namespace n {
+#if TILING_KEY_VAR == 2
+int inside;
+#endif
+extern "C" __global__ void f(int a) {
+  #if TILING_KEY_VAR == 1 || \\
+      TILING_KEY_VAR == 2  // two
+  one();  // #else
+#  elif (TILING_KEY_VAR == KEY)
+#ifdef MORE
+  more();
+#else
+  two("#if TILING_KEY_VAR");
+#endif
+#else
+  three();
+#endif  // keys
+#if defined(TILING_KEY_VAR) && TILING_KEY_VAR == 1
+  four();
+#endif
+#if MORE && TILING_KEY_VAR == 1
+  five();
+#elif MORE
+  six();
+#endif
+}
+}
+"""
+
+
+def test_branches_of_the_preprocessor_by_key() -> None:
+    """In functions they are `if` at run time, each on its line; what else asks is left alone."""
+    found = project_entry.with_keys_at_run_time(CHAIN)
+    want = CHAIN.splitlines()
+    want[9] = "  if (TILING_KEY_VAR == 1 || \\"
+    want[10] = "      TILING_KEY_VAR == 2) {  // two"
+    want[12] = "} else if ((TILING_KEY_VAR == KEY)) {"
+    want[18] = "} else {"
+    want[20] = "}  // keys"
+    assert found.splitlines() == want
+    assert project_entry.with_keys_at_run_time(found) == found
+
+
 def test_dtypes_that_are_numbers() -> None:
     """Many of them are none that a tensor has: tiling and kernel mean the number."""
     declared = "ASCENDC_TPL_DTYPE_DECL(D, 10, 20, C_DT_FLOAT)"

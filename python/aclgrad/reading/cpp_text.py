@@ -117,6 +117,11 @@ def balanced(text: str) -> str:
     return _DIRECTIVE.sub(lambda found: _blank(found[0]), shown.text)
 
 
+def directives(code: str) -> Iterator[re.Match[str]]:
+    """Lines of the preprocessor in a source without literals: the word, and what follows it."""
+    return _DIRECTIVE.finditer(code)
+
+
 @dataclass(frozen=True)
 class _Branch:
     """What stands behind an #if, #elif or #else, up to the next."""

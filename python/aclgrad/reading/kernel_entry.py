@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from aclgrad.common.expressions import integer
-from aclgrad.reading.cpp_text import calls, split_arguments
+from aclgrad.reading.cpp_text import calls, directives, split_arguments, without_literals
 from aclgrad.reading.sources import DEVICE_TYPES, Kernel, SourcesError
 from aclgrad.spec.dtypes import CASTABLE, UNCASTABLE
 
@@ -109,8 +109,10 @@ def with_closed_asserts(text: str) -> str:
 
 def with_keys_at_run_time(text: str) -> str:
     """A source that chooses by tiling key at run time: a device build has a binary for each key,
-    so that the choice may be `if constexpr` there, and a library of the simulator has all keys.
+    so that the choice may be `if constexpr` or the preprocessor's there, and a library of the
+    simulator has all keys.
     """
+    text = _without_branches_by_key(text)
     parts, start = [], 0
     for match, end in calls(text, "constexpr"):
         is_condition = re.search(r"\bif\s+$", text[: match.start()])
@@ -118,6 +120,67 @@ def with_keys_at_run_time(text: str) -> str:
             parts.append(text[start : match.start()])
             start = match.start() + len("constexpr")
     return "".join([*parts, text[start:]])
+
+
+def _without_branches_by_key(text: str) -> str:
+    """A source whose functions have an `if` where they had an `#if` of tiling keys. One that asks
+    whether there is a key at all, or that is outside of functions, stays.
+    """
+    if not re.search(r"(?m)^[ \t]*#.*\bTILING_KEY_VAR\b", text):
+        return text
+    code = without_literals(text)
+    open_: list[list[re.Match[str]]] = []
+    changes: list[tuple[int, int, str]] = []
+    for found in directives(code):
+        word = found[1]
+        if word in ("if", "ifdef", "ifndef"):
+            open_.append([found])
+        elif open_ and word in ("elif", "else"):
+            open_[-1].append(found)
+        elif open_ and word == "endif":
+            chain = [*open_.pop(), found]
+            if _chooses_by_key(chain) and _in_function(code, chain[0].start()):
+                changes += [_statement(one) for one in chain]
+    for begin, end, statement in sorted(changes, reverse=True):
+        text = text[:begin] + statement + text[end:]
+    return text
+
+
+def _chooses_by_key(chain: Sequence[re.Match[str]]) -> bool:
+    conditions = [found[2] for found in chain if found[1] not in ("else", "endif")]
+    return chain[0][1] == "if" and all(
+        re.search(r"\bTILING_KEY_VAR\b", condition) and "defined" not in condition
+        for condition in conditions
+    )
+
+
+def _statement(found: re.Match[str]) -> tuple[int, int, str]:
+    """What stands in the place of a directive: begin, end and text. The rest of the line stays."""
+    word, condition = found[1], found[2].rstrip()
+    begin = found.start(1) - len(found[0][: found.start(1) - found.start()].lstrip())
+    before = "" if word == "if" else "} "
+    if word in ("if", "elif"):
+        opened = "if" if word == "if" else "else if"
+        return begin, found.start(2) + len(condition), f"{before}{opened} ({condition.strip()}) {{"
+    return begin, found.end(1), "} else {" if word == "else" else "}"
+
+
+def _in_function(code: str, at: int) -> bool:
+    """Whether a place is in the braces of a function, and not only in those of a namespace or a
+    class.
+    """
+    inside: list[bool] = []
+    for found in re.finditer(r"[{}]", re.sub(r"(?m)^[ \t]*#.*$", _blank, code[:at])):
+        if found[0] == "}":
+            inside = inside[:-1]
+        else:
+            head = code[: found.start()].rstrip()
+            inside.append(bool(re.search(r"\)\s*(?:const|noexcept|override)?$", head)))
+    return any(inside)
+
+
+def _blank(found: re.Match[str]) -> str:
+    return " " * len(found[0])
 
 
 def _in_directive(text: str, at: int) -> bool:

@@ -65,7 +65,8 @@ struct BlockIdxWord {
 [[maybe_unused]] static constexpr aclsim::BlockIdxWord block_idx;
 
 #define TILING_KEY_IS(key) (aclsim::TilingKeyIs(key))
-// One word, as kernels name it in #if too, where it counts as 0: here a library holds all keys.
+// One word, as kernels name it in #if too. A library holds all keys: in a function of the kernel source itself such an #if is an if
+// at run time, elsewhere the word counts as 0.
 namespace aclsim {
 struct TilingKeyWord {
   operator uint64_t() const { return TilingKey(); }

@@ -102,6 +102,27 @@ def test_kernel_whose_dtypes_are_too_long_for_a_file_name(tmp_path: Path) -> Non
     assert re.fullmatch(r"Square_[0-9a-f]{16}\.so", library.name)
 
 
+def test_kernel_that_chooses_by_key_in_the_preprocessor(tmp_path: Path) -> None:
+    """A device build has a binary for each key; a library of the simulator has all keys."""
+    shutil.copytree(MATH / "square", tmp_path / "square")
+    tiling = tmp_path / "square/op_host/square_tiling.cpp"
+    chosen = tiling.read_text().replace("SetTilingKey(0)", "SetTilingKey(data->count % 2 + 1)")
+    chosen = chosen.replace(
+        "  context->SetTilingKey",
+        "  auto* data = context->GetTilingData<SquareTilingData>();\n  context->SetTilingKey",
+    )
+    tiling.write_text(chosen)
+    kernel = tmp_path / "square/op_kernel/square.cpp"
+    head, line, rest = kernel.read_text().partition("  Mul(value, value, value, data.count);\n")
+    assert line
+    choice = "  TILING_KEY_IS(1);\n  TILING_KEY_IS(2);\n#if TILING_KEY_VAR == 1\n" + line
+    choice += "#elif TILING_KEY_VAR == 2\n  Adds(value, value, 1.0F, data.count);\n#endif\n"
+    kernel.write_text(head + choice + rest)
+    square = aclgrad.load(tmp_path / "square").square
+    np.testing.assert_array_equal(square(X[0]), X[0] * X[0])
+    np.testing.assert_array_equal(square(X[0, :3]), X[0, :3] + 1)
+
+
 def test_lists_tuples_and_out() -> None:
     ops = aclgrad.load(MATH / "list_scale")
     made = ops.list_scale([X, X[1:]])
