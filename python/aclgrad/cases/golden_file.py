@@ -23,7 +23,7 @@ import numpy as np
 
 from aclgrad.reading.sources import Sources, SourcesError
 from aclgrad.spec.definition import Definition, Value
-from aclgrad.spec.dtypes import Array
+from aclgrad.spec.dtypes import Array, kind_of
 from aclgrad.spec.naming import snake_case
 from aclgrad.testing.api import OwnCase
 
@@ -290,9 +290,10 @@ def python_name(name: str) -> str:
 
 def widened(array: Array) -> Array:
     """Floating-point numbers in float64; integers and booleans stay what they are."""
-    if array.dtype.kind in "iu" and array.dtype.itemsize < 8:
+    kind = kind_of(array.dtype)
+    if kind in "iu" and array.dtype.itemsize < 8:
         return array.astype(np.int64)
-    if array.dtype.kind in "biu":
+    if kind in "biu":
         return array
     wide: Array = array.astype(np.complex128 if array.dtype.kind == "c" else np.float64)
     return wide

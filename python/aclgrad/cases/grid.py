@@ -96,7 +96,7 @@ class ProjectCase(Case):
         return [
             name
             for name, param in zip(self.call.tensors, self.descs, strict=True)
-            if all(desc.dtype.numpy.kind not in "biu" for desc in param)
+            if all(desc.dtype.kind not in "biu" for desc in param)
             and param
             and (name in named if named is not None else self._magnitude(name, param[0]) > 0)
         ]
@@ -141,14 +141,14 @@ class ProjectCase(Case):
         if isinstance(values, str):
             data = (
                 fill(rng, values, desc, place)
-                if desc.dtype.name == "bool" or numpy.kind not in "iu"
-                else rng.integers(0 if numpy.kind == "u" else -4, 9, size).astype(numpy)
+                if desc.dtype.kind not in "iu"
+                else rng.integers(*made_inputs.small_integers(desc.dtype), size).astype(numpy)
             )
         elif isinstance(values, tuple) and len(values) == 2:
             low, high = values
             drawn = (
                 rng.integers(low, high, size, endpoint=True)
-                if numpy.kind in "iu"
+                if desc.dtype.kind in "iu"
                 else rng.uniform(low, high, size)
             )
             data = drawn.astype(numpy)
@@ -342,7 +342,7 @@ def _standard(
     kinds = [dtypes.by_label(name.removeprefix("DT_")) for name in row]
     attrs = given_or_zero(op.attrs, op.defaults())
     names = [item.name for item in op.inputs]
-    real = kinds[0].numpy.kind not in "biu"
+    real = kinds[0].kind not in "biu"
     seen = set()
     for number, point in enumerate(elementwise_points(kinds[0].numpy.itemsize, fast)):
         whole, out = (

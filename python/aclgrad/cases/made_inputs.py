@@ -211,7 +211,7 @@ def _role_name(name: str, kind: dtypes.DType) -> str:
     """The name by which a role knows an input: floats say neither where something lies nor how many
     there are, whatever they are called.
     """
-    if kind.numpy.kind in "iu" or not _counts(name):
+    if kind.kind in "iu" or not _counts(name):
         return name
     return "weight" if _VECTOR.search(name) else ""
 
@@ -384,7 +384,7 @@ def made(op: Definition, row: Sequence[str], recipe: Recipe) -> MadeCase:  # noq
             if recipe.values == TWOS and plain and place:
                 array = np.full_like(array, 2)
             arrays.append(array)
-            if not plain and kind.numpy.kind in "iu":
+            if not plain and kind.kind in "iu":
                 positions = max(positions, array.size)
                 repeats = repeats or np.unique(array).size < array.size
             if not alone and (shape != base or (not plain and _counts(name))):
@@ -456,11 +456,11 @@ class _Tensor:
 
     def plain(self, place: int, first: dtypes.DType) -> bool:
         """Whether any values are what an operator of such inputs has to take."""
-        name, numpy = self.name, self.kind.numpy
-        if numpy.kind in "iu":
-            whole = numpy.itemsize > 1 and first.numpy.kind not in "iu"
+        name, kind = self.name, self.kind.kind
+        if kind in "iu":
+            whole = self.kind.numpy.itemsize > 1 and first.kind not in "iu"
             return not _counts(name) and not _special(name) and (place == 0 or not whole)
-        if numpy.kind == "b":
+        if kind == "b":
             return place == 0
         return place == 0 or not (_special(name) or _MASK.search(name))
 
@@ -484,7 +484,7 @@ def draw(
     """
     tensor = _Tensor(name.lower(), 0, shapes[0], kinds[0], shapes[1])
     bound = _LOWEST.search(tensor.name) or _HIGHEST.search(tensor.name)
-    if tensor.plain(place, kinds[1]) or not (kinds[0].numpy.kind in "iu" or bound):
+    if tensor.plain(place, kinds[1]) or not (kinds[0].kind in "iu" or bound):
         return None
     return _drawn(op_type, tensor, attrs, values, plain=False)
 
@@ -498,28 +498,33 @@ def _drawn(
     plain: bool,
 ) -> tuple[Array, str]:
     """Values of a tensor, and how they were drawn if it is not plain."""
-    numpy, shape = tensor.kind.numpy, tensor.shape
+    numpy, shape, kind = tensor.kind.numpy, tensor.shape, tensor.kind.kind
     if plain or values in ("drawn", "again", TWOS):
         seed = "again" if values == "again" and not plain else ""
         rng = np.random.default_rng(
             zlib.crc32(f"{tensor.name}{tensor.number or ''}{shape}{seed}".encode())
         )
-        if numpy.kind in "iu":
+        if kind in "iu":
             array, how = _integers(op_type, tensor, attrs, rng, plain=plain)
         else:
             array, how = _reals(tensor, rng)
         return array.astype(numpy), "" if plain else how
     number = int(values == "ones")
-    if numpy.kind in "iu" and number and min(tensor.base, default=1) < 2:
+    if kind in "iu" and number and min(tensor.base, default=1) < 2:
         number = 0
     array = np.full(shape, number)
-    if numpy.kind in "iu" and _SHARES.search(tensor.name) and array.size:
+    if kind in "iu" and _SHARES.search(tensor.name) and array.size:
         # Together at most as many as there are.
         array = np.zeros(shape, np.int64)
         array.flat[0] = number
-    elif numpy.kind in "iu" and _CUMULATIVE.search(tensor.name) and array.size:
+    elif kind in "iu" and _CUMULATIVE.search(tensor.name) and array.size:
         array.flat[0] = 0
     return array.astype(numpy), f"was {number}"
+
+
+def small_integers(kind: dtypes.DType) -> tuple[int, int]:
+    """The least integer that is drawn where any will do, and the first one above the greatest."""
+    return (-8, 8) if kind.packed else (0 if kind.kind == "u" else -4, 9)
 
 
 def _integers(
@@ -536,8 +541,7 @@ def _integers(
     name, shape, base = tensor.name, tensor.shape, tensor.base
     size, rows = math.prod(shape), base[0] if base else 1
     if plain:
-        low = 0 if tensor.kind.numpy.kind == "u" else -4
-        return rng.integers(low, 9, shape), ""
+        return rng.integers(*small_integers(tensor.kind), shape), ""
     sorts = re.search(r"sorted_ind", name) and "ermute" in op_type
     if _ORDER.search(name) or sorts:
         return rng.permutation(size).reshape(shape), f"is an order of [0, {size})"

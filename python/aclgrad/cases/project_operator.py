@@ -28,7 +28,7 @@ from aclgrad.running.isolation import in_debugger
 from aclgrad.runtime.device import Device
 from aclgrad.runtime.host_functions import TilingPlan
 from aclgrad.spec.definition import Definition, Registered, Value
-from aclgrad.spec.dtypes import Array
+from aclgrad.spec.dtypes import Array, bytes_of
 from aclgrad.spec.naming import snake_case
 from aclgrad.spec.soc import family_of
 from aclgrad.testing.picture import Picture, of_result
@@ -218,8 +218,8 @@ class ProjectCall:
     def floor(self) -> tuple[int, int]:
         """See `CaseCall`."""
         assert self.result is not None
-        read = sum(array.nbytes for param in self.inputs for array in param)
-        return read, sum(array.nbytes for array in self.result.outputs.values())
+        read = sum(bytes_of(array) for param in self.inputs for array in param)
+        return read, sum(map(bytes_of, self.result.outputs.values()))
 
 
 def _shapes(op: Definition, result: operator_call.Outputs) -> list[tuple[tuple[int, ...], ...]]:

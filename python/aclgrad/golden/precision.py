@@ -32,7 +32,7 @@ from aclgrad.golden.limits import (
     row_scale,
     tiles,
 )
-from aclgrad.spec.dtypes import Array
+from aclgrad.spec.dtypes import Array, kind_of
 
 _RESOLVED = 4.0
 """ULP of the scale that two values must differ by to be seen as different."""
@@ -181,7 +181,7 @@ def measure(
     """Measure a result as `compare` judges it."""
     if actual.shape != golden.shape:
         raise ValueError(f"result: got shape {actual.shape}, want {golden.shape}")
-    if actual.dtype.kind in "biu":
+    if kind_of(actual.dtype) in "biu":
         return _measure_integers(actual, golden, tolerance)
     if actual.dtype.kind == "c":
         return _measure_complex(actual, golden, *computed_in, terms=terms, tolerance=tolerance)
@@ -373,7 +373,7 @@ def _measure_integers(actual: Array, golden: Array, tolerance: Tolerance) -> Err
     with np.errstate(all="ignore"):
         want = golden.astype(np.float64)
         error = np.where(np.isfinite(want), np.abs(got - want), np.inf)
-        if golden.dtype.kind in "biu":
+        if kind_of(golden.dtype) in "biu":
             # Above 2^53 float64 does not tell neighbours apart.
             error = np.where((error == 0) & (actual != golden), 1.0, error)
         else:
@@ -412,7 +412,7 @@ def compare(
     the largest magnitude that the arithmetic rounded on the way. ``tolerance`` is a bound in ULP of
     the scale other than the dtype's own.
     """
-    if actual.shape == golden.shape and actual.size > 1 and actual.dtype.kind not in "biuc":
+    if actual.shape == golden.shape and actual.size > 1 and kind_of(actual.dtype) not in "biuc":
         found = _passing(actual, golden, *computed_in, terms=terms, tolerance=tolerance)
         if found is not None:
             return found

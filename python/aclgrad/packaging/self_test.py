@@ -217,7 +217,7 @@ def _acl(array: Array) -> str:
 
 def _hex(array: Array) -> str:
     """Bytes of an array, in lines that compilers take."""
-    text = np.ascontiguousarray(array).tobytes().hex()
+    text = dtypes.in_memory(np.ascontiguousarray(array)).tobytes().hex()
     return '"\n        "'.join(text[at : at + 96] for at in range(0, len(text), 96))
 
 
@@ -226,7 +226,7 @@ def tolerance(want: Array, against: str) -> tuple[float, float]:
     units in the last place for another run of the same kernel.
     """
     name = want.dtype.name
-    if want.dtype.kind in "iub":
+    if dtypes.kind_of(want.dtype) in "iub":
         return 0.0, 0.0
     limits = LIMITS.get(name, LIMITS["float32"])
     if against == GOLDEN:

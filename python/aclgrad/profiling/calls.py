@@ -15,7 +15,7 @@ from aclgrad.findings import errors_of
 from aclgrad.profiling.profiled import Profiled, ProfileError, changes_of, lines_of
 from aclgrad.runtime.device import Device
 from aclgrad.spec.call import AttrValue
-from aclgrad.spec.dtypes import Array, DType
+from aclgrad.spec.dtypes import DType, bytes_of
 from aclgrad.spec.op_spec import OpSpec
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ def profile_sources(
                 path, inputs, attrs, soc=name, outputs=outputs, open_device=lambda: opened
             )
     given = [array for param in inputs for array in param]
-    floor = sum(map(_bytes, given)), sum(map(_bytes, result.outputs.values()))
+    floor = sum(map(bytes_of, given)), sum(map(bytes_of, result.outputs.values()))
     shapes = " ".join("x".join(map(str, array.shape)) or "scalar" for array in given)
     if len({array.shape for array in given}) == 1:
         shapes = shapes.split()[0]
@@ -137,10 +137,6 @@ def profile_sources(
     found.faults = result.findings
     found.note = " ".join([*attrs, *(f"{key}={value}" for key, value in launch.items())])
     return found
-
-
-def _bytes(array: Array) -> int:
-    return int(array.nbytes)
 
 
 def sources_inputs(path: str, words: Sequence[str], dtype: DType, soc: str) -> list[Tensors]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -72,7 +73,7 @@ class Output:
     @property
     def nbytes(self) -> int:
         """The size of the memory."""
-        return int(np.prod(self.shape, dtype=np.int64)) * int(self.dtype.numpy.itemsize)
+        return self.dtype.nbytes(math.prod(self.shape))
 
 
 def output_specs(words: Sequence[str], params: Sequence[str] = ()) -> list[Output]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ctypes as c
 import json
+import math
 import os
 import re
 import subprocess
@@ -318,8 +319,7 @@ def run_kernel(
 
     try:
         ordered: list[Buffer | None] = [
-            None if array is None else kept(device.upload(np.ascontiguousarray(array)))
-            for array in arrays
+            None if array is None else kept(device.upload(_in_memory(array))) for array in arrays
         ]
         results: dict[str, tuple[Buffer, Output]] = {}
         named: dict[str, Buffer] = {}
@@ -328,7 +328,7 @@ def run_kernel(
                 buffer = kept(device.buffer(output.nbytes))
                 _expect(device, buffer, output.dtype, output.name or f"out{index}")
             else:
-                buffer = kept(device.upload(np.ascontiguousarray(output.initial)))
+                buffer = kept(device.upload(_in_memory(output.initial)))
             results[output.name or f"out{index}"] = (buffer, output)
             if output.name:
                 named[output.name] = buffer
@@ -344,13 +344,17 @@ def run_kernel(
         _launch(device, built, blocks, tiling_key, [at.get(param.name) for param in params], values)
         device.synchronize()
         found = {
-            name: buffer.read(output.dtype.numpy).reshape(output.shape)
+            name: buffer.values(output.dtype, math.prod(output.shape)).reshape(output.shape)
             for name, (buffer, output) in results.items()
         }
         return Outputs(built.entry.name, found, *by_severity(device.findings()))
     finally:
         for buffer in buffers:
             buffer.free()
+
+
+def _in_memory(array: Array) -> Array:
+    return dtypes.in_memory(np.ascontiguousarray(array))
 
 
 def _expect(device: Device, buffer: Buffer, dtype: dtypes.DType, name: str) -> None:

@@ -290,10 +290,9 @@ def _execute(
             name = item.name
             entries = fresh.get(name) or made[name]
             for index, (tensor, buffer, shape, dtype) in enumerate(entries):
-                array = buffer.read(dtype.numpy)
                 if item.shape_from_result and len(entries) == 1:
                     shape = call.shape_of(tensor)
-                    array = array[: math.prod(shape)]
+                array = buffer.values(dtype, math.prod(shape))
                 arrays[name if len(entries) == 1 else f"{name}_{index}"] = array.reshape(shape)
         if not op.outputs:
             arrays = _changed(op, inputs, made)
@@ -310,7 +309,7 @@ def _changed(
     for item, param in zip(op.inputs, inputs, strict=True):
         for index, (entry, before) in enumerate(zip(made.get(item.name, ()), param, strict=False)):
             _, buffer, shape, dtype = entry
-            array = buffer.read(dtype.numpy).reshape(shape)
+            array = buffer.values(dtype, math.prod(shape)).reshape(shape)
             if array.tobytes() != np.ascontiguousarray(before).tobytes():
                 arrays[item.name if len(param) == 1 else f"{item.name}_{index}"] = array
     return arrays

@@ -58,7 +58,7 @@ class Call:
     def empty(self, shape: Sequence[int], dtype: dtypes.DType) -> tuple[Tensor, Buffer]:
         """A tensor whose memory nobody has written."""
         desc = TensorDesc(tuple(shape), dtype, row_major(shape))
-        buffer = self.device.buffer(desc.size * dtype.numpy.itemsize)
+        buffer = self.device.buffer(dtype.nbytes(desc.size))
         tensor = self.device.tensor(desc, buffer.address)
         self.keep += [tensor, buffer]
         return tensor, buffer
@@ -154,9 +154,7 @@ def outputs(
         for item, outs in zip(op.outputs, shapes, strict=True)
         if item.name not in in_names
     }
-    nbytes = [
-        math.prod(shape) * dtype.numpy.itemsize for outs in wanted.values() for shape, dtype in outs
-    ]
+    nbytes = [dtype.nbytes(math.prod(shape)) for outs in wanted.values() for shape, dtype in outs]
     host_memory.need(sum(nbytes), "the outputs")
     return {
         name: [(*_output(call, next(begun, None), *out), *out) for out in outs]

@@ -226,7 +226,7 @@ class Device(SimulatorCalls):
                     buffers.append(self.upload(storage))
                     handles.append(create_tensor(self.libraries, desc, buffers[-1].address))
                     values[arg.name] = handles[-1]
-                result = self.buffer(out.size * out.dtype.numpy.itemsize)
+                result = self.buffer(out.dtype.nbytes(out.size))
                 buffers.append(result)
                 handles.append(create_tensor(self.libraries, out, result.address))
                 values[spec.output_args[0].name] = handles[-1]

@@ -14,7 +14,7 @@ from aclgrad.common.data import Json
 from aclgrad.errors import ToolkitError
 from aclgrad.runtime.library import AttrC, Libraries, TensorDescC
 from aclgrad.spec.definition import AttrDef, Value, elements, scalar
-from aclgrad.spec.dtypes import Array, DType
+from aclgrad.spec.dtypes import Array, DType, in_memory
 
 _TEXT = 1 << 20  # bytes of an answer
 
@@ -119,7 +119,7 @@ def _tensors_c(params: Params, keep: list[object]) -> tuple[object, object, obje
         keep.append(dims)
         data = None
         if values is not None:
-            keep.append(whole := np.ascontiguousarray(values))
+            keep.append(whole := in_memory(np.ascontiguousarray(values)))
             data = whole.ctypes.data
         flat.append(HostTensorC(TensorDescC(dims, len(shape), dtype.acl), data))
     counts = (c.c_uint64 * max(len(params), 1))(*map(len, params))

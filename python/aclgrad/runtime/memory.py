@@ -73,6 +73,12 @@ class Buffer:
             )
         return array
 
+    def values(self, dtype: dtypes.DType, count: int) -> Array:
+        """Copy the first elements back, as a flat array."""
+        if dtype.packed:
+            return dtypes.from_memory(self.read(np.dtype(np.uint8)), count)
+        return self.read(dtype.numpy)[:count]
+
     def free(self) -> None:
         """Free now instead of with the object."""
         self._finalizer()
@@ -185,9 +191,11 @@ def storage_of(array: Array) -> tuple[Array, TensorDesc]:
 
     The storage is the span of memory that the view touches. Negative strides, strides that are not
     whole elements and
-    foreign byte orders are copied.
+    foreign byte orders are copied, and so is int4, whose storage has two elements a byte.
     """
     dtype = dtypes.of_array(array.dtype)
+    if dtype.packed:
+        return dtypes.in_memory(array), _dense(array.shape, dtype)
     flags = array.flags
     if flags.c_contiguous and flags.aligned and array.size and array.dtype.isnative:
         return array.reshape(-1), _dense(array.shape, dtype)

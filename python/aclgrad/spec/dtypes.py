@@ -23,6 +23,7 @@ class DType:
     acl: int
     device: str = ""  # Ascend C type; empty when no kernel of this project takes it
     alias: str = ""
+    packed: bool = False  # two elements a byte in memory, one a byte in NumPy
 
     @property
     def ge(self) -> str:
@@ -32,11 +33,21 @@ class DType:
     @cached_property
     def numpy(self) -> np.dtype[np.generic]:
         """NumPy dtype."""
-        if self.name == "bfloat16":
+        if self.name in ("bfloat16", "int4"):
             # Imported on use: code generation must run on a Python that has only Jinja2 and NumPy.
-            dtype: np.dtype[np.generic] = np.dtype(lazy.module("ml_dtypes").bfloat16)
+            kind = getattr(lazy.module("ml_dtypes"), self.name)
+            dtype: np.dtype[np.generic] = np.dtype(kind)
             return dtype
         return np.dtype(self.name)
+
+    @property
+    def kind(self) -> str:
+        """NumPy's letter for its kind of numbers, which is no other for int4 than for int8."""
+        return "i" if self.packed else self.numpy.kind
+
+    def nbytes(self, count: int) -> int:
+        """Bytes of memory that so many elements take."""
+        return (count + 1) // 2 if self.packed else count * int(self.numpy.itemsize)
 
 
 FLOAT = DType("FLOAT", "float32", 0, "float", "fp32")
@@ -66,20 +77,22 @@ CASTABLE = (
 )
 """Dtypes that l0op::Cast converts a floating-point result to."""
 
+INT4 = DType("INT4", "int4", 29, packed=True)
+
 UNCASTABLE = (
     DType("STRING", "object", 13),
-    DType("INT4", "int8", 29),
+    INT4,
     DType("UINT1", "uint8", 30),
     DType("COMPLEX32", "complex64", 33),
 )
-"""Dtypes an aclTensor may have, but that no cast reaches. Their NumPy names only stand in for a
-layout.
+"""Dtypes an aclTensor may have, but that no cast reaches. But for int4, which ml_dtypes has, their
+NumPy names only stand in for a layout.
 """
 
 _BY_LABEL = {dtype.label: dtype for dtype in CASTABLE + UNCASTABLE}
 _BY_WORD = {
     word: dtype
-    for dtype in CASTABLE
+    for dtype in (*CASTABLE, INT4)
     for word in (dtype.label.lower(), dtype.name, dtype.alias)
     if word
 }
@@ -146,3 +159,31 @@ def of_array(dtype: object) -> DType:
             f"array dtype: got {name}, want one of {', '.join(dtype.name for dtype in CASTABLE)}; "
             "convert it with ndarray.astype"
         ) from None
+
+
+def kind_of(dtype: np.dtype[np.generic]) -> str:
+    """NumPy's letter for a kind of numbers; int4, which NumPy lacks, is among the integers."""
+    return "i" if dtype.name == INT4.name else dtype.kind
+
+
+def bytes_of(array: Array) -> int:
+    """Memory that a tensor of an array's elements takes."""
+    return of_array(array.dtype).nbytes(array.size)
+
+
+def in_memory(array: Array) -> Array:
+    """A contiguous array as the device has it: itself, but int4 two elements a byte, the first of
+    them in the lower half. A last one alone has zeros beside it.
+    """
+    if array.dtype.name != INT4.name:
+        return array
+    halves = array.reshape(-1).astype(np.int8).view(np.uint8) & 15
+    halves = np.concatenate([halves, np.zeros(halves.size % 2, np.uint8)])
+    return halves[::2] | halves[1::2] << 4
+
+
+def from_memory(stored: NDArray[np.uint8], count: int) -> Array:
+    """The int4 elements of what `in_memory` gave."""
+    halves = np.stack([stored & 15, stored >> 4], -1).reshape(-1)[:count]
+    # A sign in bit 3.
+    return ((halves.view(np.int8) ^ 8) - 8).astype(INT4.numpy)

@@ -16,7 +16,7 @@ import numpy as np
 from aclgrad.common import host_memory
 from aclgrad.common.files import FileError, reading
 from aclgrad.errors import AclgradError
-from aclgrad.spec.dtypes import Array, DType
+from aclgrad.spec.dtypes import INT4, Array, DType
 
 _MAGIC = b"\x93NUMPY"
 _LENGTH_BYTES: dict[tuple[int, ...], int] = {(1, 0): 2, (2, 0): 4, (3, 0): 4}
@@ -35,6 +35,9 @@ def load(path: Path, dtype: DType | None = None) -> Array:
             raise FileError(f"{path}: not enough memory for it. Next: free -h") from None
     if array.dtype.kind != "V":
         return array
+    # NumPy stores ml_dtypes.int4 as opaque bytes whose upper half is 0.
+    if array.dtype.itemsize == 1 and (array.view(np.uint8) < 16).all():
+        return array.view(INT4.numpy)
     # NumPy stores ml_dtypes.bfloat16 as two opaque bytes.
     if dtype is None or dtype.numpy.itemsize != array.dtype.itemsize:
         raise FileError(
