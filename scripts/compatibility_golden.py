@@ -22,6 +22,7 @@ from aclgrad.cases.made_inputs import MadeCase
 from aclgrad.golden import precision
 from aclgrad.running.operator_call import Outputs
 from aclgrad.spec.definition import Definition
+from aclgrad.spec.dtypes import kind_of
 
 Array = NDArray[Any]
 Golden = Callable[[Sequence[Any], Mapping[str, Any]], Any]
@@ -112,7 +113,8 @@ def product(x: Array, y: Array, a: Mapping[str, Any], *more: Array | None) -> Su
     turned = [any(a.get(f"{verb}_{name}") for verb in ("transpose", "adj") for name in names)
               for names in (("x1", "x", "a"), ("x2", "weight", "b"))]  # fmt: skip
     left, right = _turned(x, turned[0]), _turned(y, turned[1])
-    exact = np.int64 if left.dtype.kind in "iu" and right.dtype.kind in "iu" else np.float64
+    whole = all(kind_of(side.dtype) in "iu" for side in (left, right))
+    exact = np.int64 if whole else np.float64
     left, right = left.astype(exact), right.astype(exact)
     values, terms = left @ right, np.abs(left) @ np.abs(right)
     for addend in more:
@@ -131,6 +133,12 @@ def _matmul(i: Sequence[Any], a: Mapping[str, Any]) -> Any:
     if others or a.get("offset_x", 0) or a.get("enable_hf32") or a.get("fused_op_type"):
         return [None]
     return [product(i[0], i[1], a, i[2])]
+
+
+def _matmul_gelu(i: Sequence[Any], a: Mapping[str, Any]) -> Any:
+    """Of weights as linear layers have them: each row is a column of the result."""
+    sums = product(i[0], _turned(i[1], True), a, i[2])
+    return [Sums(_gelu_tanh(sums.values), sums.terms)]
 
 
 def _quantised_matmul(i: Sequence[Any], a: Mapping[str, Any]) -> Any:
@@ -331,6 +339,7 @@ _TABLE: dict[str, Golden] = {
     "mat_mul": _matmul,
     "batch_mat_mul": _matmul,
     "fused_mat_mul": _matmul,
+    "fused_matmul_gelu": _matmul_gelu,
     "matmul_fp32": _matmul,
     "quant_batch_matmul": _quantised_matmul,
     "weight_quant_batch_matmul": _weight_quantised_matmul,

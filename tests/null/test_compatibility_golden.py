@@ -48,6 +48,12 @@ WEIGHTS = definition(
 GEMM = definition("GemmV2", "a b alpha beta c")
 CASES: dict[str, tuple[Definition, tuple[str, ...], str, Want]] = {
     "product": (MATMUL, FLOATS[:5], "", lambda i: i[0] @ i[1]),
+    "int4": (
+        MATMUL,
+        ("DT_INT4", "DT_INT4", "DT_INT32", "DT_INT32", "DT_INT32"),
+        "",
+        lambda i: i[0] @ i[1],
+    ),
     "halves": (MATMUL, ("DT_FLOAT16",) * 5, "", lambda i: i[0] @ i[1]),
     "bias": (MATMUL, FLOATS[:5], "bias", lambda i: i[0] @ i[1] + i[2]),
     "scales": (
@@ -86,6 +92,20 @@ def test_products(name: str, base: tuple[int, ...]) -> None:
     assert said(wrong).startswith("mismatched: y: ")
     assert said(right[..., ::-1]).startswith("mismatched: y: ")
     assert said(np.zeros_like(right)).startswith("mismatched: y: ")
+
+
+def test_weights_of_linear_layers() -> None:
+    """Rows of the second matrix are columns of the result."""
+    op = definition("FusedMatmulGelu", "x weight bias?")
+    case = made_inputs.made(op, FLOATS[:4], made_inputs.Recipe((8, 64), "product of rows"))
+    x, weight, _ = wide(case)
+    sums = x @ weight.T
+    right = sums / 2 * (1 + np.tanh(np.sqrt(2 / np.pi) * (sums + 0.044715 * sums**3)))
+    for result, verdict in ((right, "matched"), (sums, "mismatched")):
+        said = compatibility_golden.judge(
+            op, case, Outputs("", outputs={"y": result.astype(np.float32)})
+        )
+        assert said.partition(":")[0] == verdict
 
 
 def test_transposes_by_their_attributes() -> None:

@@ -91,8 +91,28 @@ def test_matrices_of_a_product_go_together() -> None:
             assert x2 == (*x1[:-2], x1[-1], 96) and x3 == (*x1[:-1], 96)
             assert scale == (96,) and bias in ((), (96,)) and pertoken == x1[:-1]
             assert [shape for shape, _ in case.outputs] == [(*x1[:-1], 96)]
+    of_rows = [case for case in made if case.recipe and case.recipe.style == "product of rows"]
+    of_matrices = [case for case in products if case.inputs[0][0].ndim > 1]
+    assert len(of_rows) >= len(made_inputs.BASES) - 1
+    for turned, case in zip(of_rows, of_matrices, strict=False):
+        x1, x2 = (param[0].shape for param in turned.inputs[:2])
+        want = case.inputs[1][0].shape
+        assert x2 == (*want[:-2], *reversed(want[-2:])) and x2[-1] == x1[-1]
+        assert turned.outputs == case.outputs
     others = made_inputs.cases(dataclasses.replace(definition, type="Linear"), row)
-    assert all(case.recipe and case.recipe.style != "product" for case in others)
+    assert all(case.recipe and "product" not in case.recipe.style for case in others)
+
+
+def test_lists_beside_matrices_may_be_absent() -> None:
+    """As the definitions of grouped products mean them; other lists are always given."""
+    names = ("x", "weight", "bias", "antiquant_scale")
+    inputs = tuple(Param(name, kind="dynamic") for name in names)
+    outputs = (Param("y", kind="dynamic"),)
+    for type_, absent in (("GroupedMatmul", True), ("ForeachAddcmul", False)):
+        definition = Definition(inputs, outputs, type_, infer_shape=True)
+        first, *rest = made_inputs.cases(definition, ("DT_FLOAT16",) * 5)
+        assert [len(param) for param in first.inputs] == ([2, 2, 0, 0] if absent else [2] * 4)
+        assert any(len(case.inputs[3]) == 2 for case in rest)
 
 
 def test_a_product_whose_inference_says_nothing() -> None:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from aclgrad.spec import dtypes
-from aclgrad.spec.definition import AttrDef, Definition, Value
+from aclgrad.spec.definition import AttrDef, Definition, Param, Value
 from aclgrad.spec.dtypes import Array
 
 Shape = tuple[int, ...]
@@ -248,6 +248,16 @@ def _product(name: str, base: Shape, place: int) -> Shape:
     return (_COLUMNS,) if _VECTOR.search(name) else (*base[:-1], _COLUMNS)
 
 
+def _product_of_rows(name: str, base: Shape, place: int) -> Shape:
+    """The same with a second matrix whose rows are the columns of the result, [.., N, K], as linear
+    layers have it.
+    """
+    shape = _product(name, base, place)
+    if place and len(base) > 1 and _FACTOR.search(name):
+        return (*shape[:-2], shape[-1], shape[-2])
+    return shape
+
+
 _STYLES: tuple[tuple[str, Role], ...] = (
     ("same", _same),
     ("roles", _roles),
@@ -261,9 +271,13 @@ _STYLES: tuple[tuple[str, Role], ...] = (
     ("first smaller", _first_smaller),
     ("groups", _groups),
     ("product", _product),
+    ("product of rows", _product_of_rows),
 )
 STYLES = dict(_STYLES)
 """How the shapes of inputs belong together."""
+
+
+_PRODUCTS = ("product", "product of rows")
 
 
 def styles(op: Definition, row: Sequence[str]) -> list[str]:
@@ -280,8 +294,8 @@ def styles(op: Definition, row: Sequence[str]) -> list[str]:
 
 def _styles_of(op: Definition) -> list[str]:
     """Products come first where there is one, and nowhere else."""
-    product = ["product"] if _PRODUCT.search(op.type) else []
-    return [*product, *(name for name in STYLES if name != "product")]
+    product = [*_PRODUCTS] if _PRODUCT.search(op.type) else []
+    return [*product, *(name for name in STYLES if name not in _PRODUCTS)]
 
 
 def cases(op: Definition, row: Sequence[str], limit: int = 48) -> Iterator[MadeCase]:
@@ -297,7 +311,7 @@ def cases(op: Definition, row: Sequence[str], limit: int = 48) -> Iterator[MadeC
 
 
 def _likely(op: Definition, row: Sequence[str]) -> Iterator[MadeCase]:
-    optional = any(item.kind == "optional" for item in op.inputs)
+    optional = any(_may_be_absent(op, item) for item in op.inputs)
     for given in (False, True) if optional else (False,):
         for style in _styles_of(op):
             for base in BASES:
@@ -306,11 +320,22 @@ def _likely(op: Definition, row: Sequence[str]) -> Iterator[MadeCase]:
                 break
 
 
+def _may_be_absent(op: Definition, item: Param) -> bool:
+    """Whether a case may leave an input out. A definition has no word for lists that are optional:
+    of products they are what is added or scales beside the matrices.
+    """
+    name = item.name.lower()
+    listed = item.kind == "dynamic" and item is not op.inputs[0] and _PRODUCT.search(op.type)
+    return item.kind == "optional" or bool(
+        listed and _VECTOR.search(name) and not _FACTOR.search(name)
+    )
+
+
 def _bare(op: Definition, row: Sequence[str]) -> Iterator[MadeCase]:
     """For inference that is there but says nothing: outputs like the inputs."""
     style = _styles_of(op)[0]
     chosen = [(base, False) for base in BASES[:3]]
-    if style == "product" and any(item.kind == "optional" for item in op.inputs):
+    if style == "product" and any(_may_be_absent(op, item) for item in op.inputs):
         # A vector has no product with a matrix here, and some take none without a bias.
         chosen[1] = (BASES[0], True)
     for base, given in chosen if op.infer_shape else ():
@@ -345,10 +370,11 @@ def made(op: Definition, row: Sequence[str], recipe: Recipe) -> MadeCase:  # noq
     positions, repeats = 0, False
     for place, (item, kind) in enumerate(zip(op.inputs, kinds, strict=False)):
         name = item.name.lower()
-        if item.kind == "optional" and not (recipe.optionals and recipe.alone in ("", name)):
+        may_be_absent = _may_be_absent(op, item)
+        if may_be_absent and not (recipe.optionals and recipe.alone in ("", name)):
             inputs.append([])
             continue
-        if item.kind == "optional":
+        if may_be_absent:
             given.append(name)
         if item.value_depend:
             numbers = _host_values(name, base)
@@ -425,7 +451,7 @@ def _guess(
     inference.
     """
     shapes: list[Shape] = []
-    if recipe.style == "product" and len(recipe.base) > 1:
+    if recipe.style in _PRODUCTS and len(recipe.base) > 1:
         return (((*recipe.base[:-1], _COLUMNS), None),) * len(op.outputs)
     for item in op.outputs:
         lists = [param for param in inputs if len(param) > 1]
