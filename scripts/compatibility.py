@@ -655,7 +655,11 @@ def _wrong(results: Mapping[str, dict[str, Any]], *, each: bool = False) -> list
         if alone:
             lines.append(f"* {alone}: a kernel file alone, which does not tell what its inputs are")
         if each:
-            lines += [f"* {name}: {escape(why)[:200]}" for name, why in by_name.items()]
+            found_out = {name: f" ({item['what']})" for name, item in faults().items()}
+            lines += [
+                f"* {name}: {escape(why)[:200]}{found_out.get(name, '')}"
+                for name, why in by_name.items()
+            ]
         else:
             lines += [f"* {count}: {label}" for label, count in counts.most_common()]
         lines.append("")

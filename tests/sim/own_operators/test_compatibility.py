@@ -119,6 +119,16 @@ def test_what_a_unit_test_says(cases: list[tuple[str, str]], verdict: str) -> No
     assert compatibility.verdict_of(listed) == verdict
 
 
+def test_why_each_took_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beside what the operator says there is what somebody has found out."""
+    known = {"a/one": {"kind": "input", "where": "one.cpp:1", "what": "wants a table of blocks"}}
+    monkeypatch.setattr(compatibility, "faults", lambda: known)
+    refused = {"kernel": True, "ran": "refused", "why": "not of rank 3", "finding": "", "match": ""}
+    results = {name: {**compatibility.nothing(), **refused} for name in ("a/one", "a/two")}
+    text = compatibility.document(results, 2, {}, {"a": "1234"}, unit="matrix")
+    assert "* a/one: not of rank 3 (wants a table of blocks)\n* a/two: not of rank 3\n" in text
+
+
 def test_cells_are_the_same_on_every_machine() -> None:
     text = "k.h:87: src starts at 0x7fdfb84520e0 | /home/me/ops-nn/k.h: 0xffffffff\nmore"
     assert compatibility.escape(text) == "k.h:87: src starts at 0x... \\| ops-nn/k.h: 0xffffffff"
