@@ -263,9 +263,7 @@ def _execute(
         made: dict[str, list[Made]] = {}
         # First what takes memory now: outputs take it where a kernel writes them.
         given = [
-            tensor_handles.tensors(
-                call, function.name, op, item.index, inputs[item.index], item, made
-            )
+            tensor_handles.tensors(call, function, op, item.index, inputs[item.index], item, made)
             for item in function.arguments
             if item.source == "input"
         ]
@@ -288,7 +286,7 @@ def _execute(
         arrays: dict[str, Array] = {}
         for item in op.outputs:
             name = item.name
-            entries = fresh.get(name) or made[name]
+            entries = fresh[name] if name in fresh else made[name]
             for index, (tensor, buffer, shape, dtype) in enumerate(entries):
                 if item.shape_from_result and len(entries) == 1:
                     shape = call.shape_of(tensor)

@@ -211,7 +211,7 @@ def scalar_of(kind: str, value: Value) -> Array:
 
 def tensors(
     call: Call,
-    function: str,
+    function: Function,
     op: Definition,
     index: int,
     param: Tensors,
@@ -220,13 +220,15 @@ def tensors(
 ) -> object:
     """An input as an argument of an aclnn function; ``made`` gets the tensors that it has."""
     item = op.inputs[index]
+    if not param and item.kind == "dynamic" and function.by_hand is None:
+        return c.c_void_p(call.tensor_list([]))  # CANN's own functions want a list
     if not param:
         return None
     if argument.type == "aclScalar":
         if not item.scalar and param[0].size != 1:
             raise AclnnError(
                 161002,
-                f"{function}GetWorkspaceSize",
+                f"{function.name}GetWorkspaceSize",
                 f"{item.name}: got {param[0].size} elements, want one number",
             )
         return c.c_void_p(call.scalar(param[0]))

@@ -125,6 +125,7 @@ def test_kernel_that_chooses_by_key_in_the_preprocessor(tmp_path: Path) -> None:
 
 def test_lists_tuples_and_out() -> None:
     ops = aclgrad.load(MATH / "list_scale")
+    assert ops.list_scale([]) == []
     made = ops.list_scale([X, X[1:]])
     assert isinstance(made, list)
     np.testing.assert_array_equal(made[1], aclgrad.load(MATH / "list_scale").list_scale([X[1:]])[0])
