@@ -136,7 +136,7 @@ def _matmul(i: Sequence[Any], a: Mapping[str, Any]) -> Any:
 
 
 def _matmul_gelu(i: Sequence[Any], a: Mapping[str, Any]) -> Any:
-    """Of weights as linear layers have them: each row is a column of the result."""
+    """A linear layer with GELU, whose weights have a row for each column of the result."""
     sums = product(i[0], _turned(i[1], True), a, i[2])
     return [Sums(_gelu_tanh(sums.values), sums.terms)]
 
