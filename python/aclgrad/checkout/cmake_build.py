@@ -14,9 +14,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from aclgrad.building.build_tools import find_compiler, need_tool
+from aclgrad.building.build_tools import find_compiler, find_tool, need_tool
 from aclgrad.checkout.instrumented_build import Sanitizer, build_folder
 from aclgrad.checkout.ninja_by_content import OwnBuild
+from aclgrad.common import temporary
 from aclgrad.common.locks import alone
 from aclgrad.errors import ToolkitError
 from aclgrad.runtime.toolkit import checkout
@@ -42,6 +43,34 @@ class BuildResult:
     folder: Path
     rebuilt: tuple[str, ...]
     steps: int
+
+
+_GLOBS = re.compile(r"^build \S*cmake\.verify_globs: VERIFY_GLOBS.*\n(?:  .*\n)*", re.MULTILINE)
+
+
+def is_current(folder: Path) -> bool:
+    """Whether Ninja would make nothing in a build folder, which is left as it is."""
+    cmake, ninja = find_tool("cmake"), find_tool("ninja")
+    manifest, globs = folder / "build.ninja", folder / "CMakeFiles" / "VerifyGlobs.cmake"
+    if cmake is None or ninja is None or not manifest.is_file():
+        return False
+    if globs.is_file():
+        done = subprocess.run(
+            [cmake, "-P", str(globs)], capture_output=True, text=True, check=False
+        )
+        if "GLOB mismatch" in done.stdout + done.stderr:
+            return False
+    with temporary.folder() as place:
+        # Each run of the manifest itself looks at the folders first, and a dry one ends there.
+        dry = place / "build.ninja"
+        dry.write_text(_GLOBS.sub("", manifest.read_text(encoding="utf-8")), encoding="utf-8")
+        done = subprocess.run(
+            [ninja, "-C", str(folder), "-f", str(dry), "-n", "build.ninja", "all"],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    return done.returncode == 0 and "no work to do" in done.stdout
 
 
 def _configure(

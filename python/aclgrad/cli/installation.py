@@ -184,14 +184,14 @@ def _version(toolkit: toolkits.Toolkit) -> Iterator[DoctorLine]:
 
 def _stale(device: str) -> Iterator[DoctorLine]:
     """Sources that are newer than what would be loaded."""
-    source, ninja = toolkits.checkout(), find_tool("ninja")
-    if device != "sim" or source is None or ninja is None or os.environ.get("ACLGRAD_TOOLKIT"):
+    source = toolkits.checkout()
+    tools = all(map(find_tool, ("cmake", "ninja")))
+    if device != "sim" or source is None or not tools or os.environ.get("ACLGRAD_TOOLKIT"):
         return
+    from aclgrad.checkout.cmake_build import is_current
+
     folder = source / "build" / "sim"
-    done = subprocess.run(
-        [ninja, "-C", str(folder), "-n"], capture_output=True, text=True, check=False
-    )
-    if done.returncode == 0 and "no work to do" in done.stdout:
+    if is_current(folder):
         yield DoctorLine("build", "up to date with the sources")
     else:
         yield DoctorLine("build", f"{folder} is older than the sources", "note", "aclgrad build")

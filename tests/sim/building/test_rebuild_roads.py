@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -12,11 +13,14 @@ from pathlib import Path
 import pytest
 
 from aclgrad.building import operator_build
+from aclgrad.building.build_tools import need_tool
+from aclgrad.checkout.cmake_build import is_current
 from aclgrad.common import rebuild
 from aclgrad.common.locks import alone
 from aclgrad.reading.layout import locate
 from aclgrad.running import kernel_file
 from aclgrad.spec.soc import family_of
+from sanitizers import RUNS_CMAKE
 
 HERE = Path(__file__).parents[1]
 SOC = "Ascend910B2"
@@ -108,3 +112,39 @@ def test_program(
 
     edited(header, "VALUE 1", "VALUE 2", look)
     edited(source, "VALUE;", "VALUE + 4;", look)
+
+
+LISTS = """\
+cmake_minimum_required(VERSION 3.19)
+project(tiny CXX)
+file(GLOB sources CONFIGURE_DEPENDS *.cpp)
+add_library(tiny STATIC ${sources})
+"""
+
+
+@RUNS_CMAKE
+def test_doctor_knows_a_build_that_is_current(tmp_path: Path) -> None:
+    """Lists that collect their sources let Ninja look at the folder each time, which is no work."""
+    build = tmp_path / "build"
+    (tmp_path / "CMakeLists.txt").write_text(LISTS)
+    (tmp_path / "one.cpp").write_text("int one() { return 1; }\n")
+
+    def make() -> None:
+        subprocess.run([need_tool("cmake"), "--build", build], check=True, capture_output=True)
+
+    assert not is_current(build)
+    words = [need_tool("cmake"), "-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={need_tool('ninja')}"]
+    subprocess.run([*words, "-S", tmp_path, "-B", build], check=True, capture_output=True)
+    assert not is_current(build)
+    make()
+    assert is_current(build)
+    for edit in (
+        lambda: (tmp_path / "one.cpp").write_text("int one() { return 2; }\n"),
+        lambda: (tmp_path / "two.cpp").write_text("int two() { return 2; }\n"),
+        lambda: (tmp_path / "two.cpp").unlink(),
+        lambda: (tmp_path / "CMakeLists.txt").write_text(f"{LISTS}# edited\n"),
+    ):
+        edit()
+        assert not is_current(build) and not is_current(build)
+        make()
+        assert is_current(build)
