@@ -38,11 +38,8 @@ bool AddHostTask(const char* name, const std::vector<const aclTensor*>& inputs,
                  bool isViewCopy) {
   op::internal::ExecutorState& state = executor->State();
   std::vector<TensorUse> from;
-  const auto inBlocks = [](const aclTensor* x) {
-    return op::IsPrivateFormat(x->GetStorageFormat());
-  };
-  if ((flow != Flow::kMove && std::any_of(inputs.begin(), inputs.end(), inBlocks)) ||
-      (flow == Flow::kElements && inBlocks(out))) {
+  if ((flow != Flow::kMove && std::any_of(inputs.begin(), inputs.end(), LiesInBlocks)) ||
+      (flow == Flow::kElements && LiesInBlocks(out))) {
     OP_LOGE(ACLNN_ERR_PARAM_INVALID,
             "%s: elements in a private format are not where the dims say; make the tensor ND first "
             "(TransData)",
@@ -61,6 +58,11 @@ bool AddHostTask(const char* name, const std::vector<const aclTensor*>& inputs,
   task->isViewCopy = isViewCopy;
   state.AddTask(std::move(task));
   return true;
+}
+
+bool LiesInBlocks(const aclTensor* tensor) {
+  return op::IsPrivateFormat(tensor->GetStorageFormat()) &&
+         tensor->GetStorageShape() != tensor->GetViewShape();
 }
 
 int64_t StoredElements(const aclTensor* tensor) {
@@ -124,7 +126,7 @@ op::Shape ShapeOf(const aclIntArray* values) {
 // A contiguous copy of another view of x's storage.
 const aclTensor* CopyOfView(const char* name, const aclTensor* x, const op::Shape& shape,
                             const op::Strides& strides, int64_t offset, aclOpExecutor* executor) {
-  if (op::IsPrivateFormat(x->GetStorageFormat())) {
+  if (LiesInBlocks(x)) {
     OP_LOGE(ACLNN_ERR_PARAM_INVALID,
             "%s: elements in format %s are not where the dims say; make the tensor ND first", name,
             op::ToString(x->GetStorageFormat()).GetString());
@@ -140,8 +142,8 @@ const aclTensor* CopyOfView(const char* name, const aclTensor* x, const op::Shap
 
 bool AddCopy(const char* name, const aclTensor* in, const aclTensor* out, aclOpExecutor* executor,
              bool isViewCopy) {
-  const bool blocks = op::IsPrivateFormat(in->GetStorageFormat());
-  const bool toBlocks = op::IsPrivateFormat(out->GetStorageFormat());
+  const bool blocks = LiesInBlocks(in);
+  const bool toBlocks = LiesInBlocks(out);
   if (StoredElements(in) != StoredElements(out) || blocks != toBlocks ||
       (blocks && in->GetStorageShape() != out->GetStorageShape())) {
     OP_LOGE(
