@@ -30,9 +30,6 @@ bool AddHostTask(const char* name, const std::vector<const aclTensor*>& inputs,
 
 // Elements in memory: a private format holds what its storage shape says, padding included.
 int64_t StoredElements(const aclTensor* tensor);
-// Whether a tensor in a private format has its elements elsewhere than where the dims say: a storage of the dims
-// themselves has them there, whatever its format is called.
-bool LiesInBlocks(const aclTensor* tensor);
 
 // The wider type that elements are computed in: double or int64_t.
 template <typename T>

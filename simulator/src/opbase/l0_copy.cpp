@@ -38,8 +38,11 @@ bool AddHostTask(const char* name, const std::vector<const aclTensor*>& inputs,
                  bool isViewCopy) {
   op::internal::ExecutorState& state = executor->State();
   std::vector<TensorUse> from;
-  if ((flow != Flow::kMove && std::any_of(inputs.begin(), inputs.end(), LiesInBlocks)) ||
-      (flow == Flow::kElements && LiesInBlocks(out))) {
+  const auto inBlocks = [](const aclTensor* x) {
+    return op::IsPrivateFormat(x->GetStorageFormat());
+  };
+  if ((flow != Flow::kMove && std::any_of(inputs.begin(), inputs.end(), inBlocks)) ||
+      (flow == Flow::kElements && inBlocks(out))) {
     OP_LOGE(ACLNN_ERR_PARAM_INVALID,
             "%s: elements in a private format are not where the dims say; make the tensor ND first "
             "(TransData)",
@@ -58,11 +61,6 @@ bool AddHostTask(const char* name, const std::vector<const aclTensor*>& inputs,
   task->isViewCopy = isViewCopy;
   state.AddTask(std::move(task));
   return true;
-}
-
-bool LiesInBlocks(const aclTensor* tensor) {
-  return op::IsPrivateFormat(tensor->GetStorageFormat()) &&
-         tensor->GetStorageShape() != tensor->GetViewShape();
 }
 
 int64_t StoredElements(const aclTensor* tensor) {
@@ -126,7 +124,7 @@ op::Shape ShapeOf(const aclIntArray* values) {
 // A contiguous copy of another view of x's storage.
 const aclTensor* CopyOfView(const char* name, const aclTensor* x, const op::Shape& shape,
                             const op::Strides& strides, int64_t offset, aclOpExecutor* executor) {
-  if (LiesInBlocks(x)) {
+  if (op::IsPrivateFormat(x->GetStorageFormat())) {
     OP_LOGE(ACLNN_ERR_PARAM_INVALID,
             "%s: elements in format %s are not where the dims say; make the tensor ND first", name,
             op::ToString(x->GetStorageFormat()).GetString());
@@ -142,8 +140,11 @@ const aclTensor* CopyOfView(const char* name, const aclTensor* x, const op::Shap
 
 bool AddCopy(const char* name, const aclTensor* in, const aclTensor* out, aclOpExecutor* executor,
              bool isViewCopy) {
-  const bool blocks = LiesInBlocks(in);
-  const bool toBlocks = LiesInBlocks(out);
+  const bool blocks = op::IsPrivateFormat(in->GetStorageFormat());
+  // Outputs of a caller may have the dims for storage: elements are where these say then, whatever the format is called.
+  // An input may be a view, whose storage has got other dims.
+  const bool toBlocks = op::IsPrivateFormat(out->GetStorageFormat()) &&
+                        (blocks || out->GetStorageShape() != out->GetViewShape());
   if (StoredElements(in) != StoredElements(out) || blocks != toBlocks ||
       (blocks && in->GetStorageShape() != out->GetStorageShape())) {
     OP_LOGE(
