@@ -319,8 +319,7 @@ def table(outcomes: Sequence[TaskResult], vector: int, matrix: int) -> str:
         " that their check accepts",
         f"in every case: {accepted} with nothing found by the simulator's checks,"
         f" {right - accepted} with a finding, in a run without the checks.",
-        f"{matrix} tasks that need matrix units were left out. How many"
-        " cases were",
+        f"{matrix} tasks that need matrix units were left out. How many cases were",
         "accepted without the checks is said where they found something.",
         "",
         "| task | accepted, of cases | and unchecked | reason |",
