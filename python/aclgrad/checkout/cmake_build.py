@@ -17,7 +17,7 @@ from pathlib import Path
 from aclgrad.building.build_tools import find_compiler, find_tool, need_tool
 from aclgrad.checkout.instrumented_build import Sanitizer, build_folder
 from aclgrad.checkout.ninja_by_content import OwnBuild
-from aclgrad.common import temporary
+from aclgrad.common import files, temporary
 from aclgrad.common.locks import alone
 from aclgrad.errors import ToolkitError
 from aclgrad.runtime.toolkit import checkout
@@ -63,7 +63,7 @@ def is_current(folder: Path) -> bool:
     with temporary.folder() as place:
         # Each run of the manifest itself looks at the folders first, and a dry one ends there.
         dry = place / "build.ninja"
-        dry.write_text(_GLOBS.sub("", manifest.read_text(encoding="utf-8")), encoding="utf-8")
+        files.write(dry, _GLOBS.sub("", manifest.read_text(encoding="utf-8")), "file")
         done = subprocess.run(
             [ninja, "-C", str(folder), "-f", str(dry), "-n", "build.ninja", "all"],
             capture_output=True,
