@@ -164,7 +164,7 @@ class Operand {
     }
   }
 
-  // The same with its scales, of whose block (scaleOuter0, scaleK0) is the first one.
+  // The tile is copied with its scales, whose first one is (scaleOuter0, scaleK0) of their block.
   template <typename U, typename S>
   void ToL0(const LocalTensor<U>& to, const Block<T>& block, uint32_t outer0, uint32_t outer,
             uint32_t k0, uint32_t k, const Block<S>& scales, uint32_t scaleOuter0,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The scales of A and B of MX types. L1 has them in fractals of 16 x 2, a scale for 32 elements of K each, those of 16 rows of A or columns
-// of B one behind the other.
+// The scales of A and B of MX types: one for 32 elements along K. L1 has them in fractals of 16 x 2. A fractal has two scales of each
+// of 16 rows of A, or of 16 columns of B, and rows follow each other.
 #pragma once
 
 #include "ascendc/matmul_operand.h"

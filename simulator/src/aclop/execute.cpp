@@ -38,7 +38,7 @@ struct Given {
   bool Absent() const { return desc.dataType == ACL_DT_UNDEFINED; }
   bool OnHost() const { return desc.constant || desc.place != ACL_MEMTYPE_DEVICE; }
   bool Plain() const;
-  // As it lies in memory.
+  // The dims of what lies in memory.
   const std::vector<int64_t>& Stored() const { return Plain() ? desc.dims : desc.storageDims; }
 };
 

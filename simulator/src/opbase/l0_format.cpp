@@ -68,7 +68,7 @@ void Unpack(const std::vector<TensorUse>& uses, const std::vector<uint8_t*>& fir
   CopyMatrices(uses[1], first[1], uses[0], first[0], false);
 }
 
-// Whether a tensor is all of the blocks of such matrices: of a view nobody could tell where it is in them.
+// The tensor has to be all of the blocks of such matrices: of a view nobody could tell where it is in them.
 bool Holds(const aclTensor* blocks, const op::Shape& shape) {
   const op::Shape& storage = blocks->GetStorageShape();
   const size_t rank = storage.GetDimNum();
