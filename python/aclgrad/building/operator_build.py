@@ -82,7 +82,7 @@ class Builder(ApiBuilder):
     progress: Callable[[int, int], None] = lambda done, total: None
     host_words: tuple[str, ...] = ()  # of compiles and links of op_host
     host_objects: list[Path] = field(default_factory=list, init=False)
-    left_out: dict[Path, str] = field(default_factory=dict, init=False)  # sources of op_host: reasons
+    left_out: dict[Path, str] = field(default_factory=dict, init=False)  # reasons by source
 
     def build_host(self) -> Registered:
         """Build the host library and return what it registers."""
