@@ -45,11 +45,15 @@ def exec_command(
     """
     from aclgrad.runtime import find_toolkit
     from aclgrad.runtime.environment import variables
+    from aclgrad.runtime.packages import outdated
     from aclgrad.spec.soc import family_of
 
     if soc is not None:
         family_of(soc)
-    changed = variables(find_toolkit("sim"), os.environ, soc)
+    toolkit = find_toolkit("sim")
+    changed = variables(toolkit, os.environ, soc)
+    for text in outdated(toolkit.root):
+        typer.echo(f"warning: exec: {text}", err=True)
     if devices is not None:
         changed["ACLGRAD_DEVICES"] = str(devices)
     if no_check or fast:

@@ -136,7 +136,7 @@ def libraries(device: str) -> Iterator[DoctorLine]:
         lacks_operators = device == "npu" and toolkits.OPAPI in text
         yield DoctorLine("toolkit", text, "note" if lacks_operators else "problem", fix)
         opp = toolkits.sim_root() / "opp" if device == "sim" else None
-        yield from _packages(packages.look_up(opp), device)
+        yield from _packages(packages.look_up(opp), device, None)
         return
     yield DoctorLine("toolkit", f"{toolkit.root} ({_why(device)})")
     yield from _version(toolkit)
@@ -156,7 +156,7 @@ def libraries(device: str) -> Iterator[DoctorLine]:
     else:
         yield DoctorLine("loading", "all libraries load together")
     found = packages.look_up(toolkit.opp)
-    yield from _packages(found, device)
+    yield from _packages(found, device, toolkit.root)
     usable = [candidate for candidate in found if not candidate.problem]
     yield from _operators(usable, toolkit)
     yield from _copies(usable, toolkit)
@@ -197,7 +197,9 @@ def _stale(device: str) -> Iterator[DoctorLine]:
         yield DoctorLine("build", f"{folder} is older than the sources", "note", "aclgrad build")
 
 
-def _packages(found: list[packages.Candidate], device: str) -> Iterator[DoctorLine]:
+def _packages(
+    found: list[packages.Candidate], device: str, toolkit: Path | None
+) -> Iterator[DoctorLine]:
     for number, candidate in enumerate(found, 1):
         name, place = f"package {number}", f"{candidate.root} ({candidate.why})"
         if candidate.problem:
@@ -213,6 +215,10 @@ def _packages(found: list[packages.Candidate], device: str) -> Iterator[DoctorLi
             yield DoctorLine(
                 "package for another device", text, "problem", _without(candidate.root)
             )
+        if device == "sim" and toolkit is not None:
+            what, command = candidate.outdated(toolkit)
+            if what:
+                yield DoctorLine(name, what, "problem", command)
         if candidate.tiling is None:
             text = f"{candidate.root} has no tiling library for {platform.machine()}"
             yield DoctorLine(name, text, "problem", "install the package again, for this machine")
@@ -354,6 +360,11 @@ def _torch(python: str) -> Iterator[DoctorLine]:
     if "torch" in found:
         yield DoctorLine("torch", found["torch"])
     if "torch_npu" not in found:
+        if python != sys.executable:
+            lacks = "no torch_npu" if "torch" in found else "neither torch nor torch_npu"
+            version = _TORCH_NPU[-1]
+            fix = f"{python} -m pip install torch=={version} torch_npu=={version}"
+            yield DoctorLine("torch_npu", f"{python} has {lacks}", "note", fix)
         return
     backend = found["torch_npu"]
     wanted = re.match(r"\d+\.\d+\.\d+", backend)

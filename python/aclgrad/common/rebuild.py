@@ -36,6 +36,8 @@ _BYTES_EARLIER = 8_000_000
 all.
 """
 
+_SOURCES = frozenset({".asc", ".c", ".cc", ".cpp", ".h", ".hpp", ".inc"})
+
 Entry = tuple[str, str, Status]
 """A file, its sum, and the status that it had then."""
 
@@ -68,6 +70,46 @@ def unchanged(output: Path) -> bool:
         return _today(record) is not None
     except (OSError, ValueError, KeyError, TypeError, IndexError):
         return False
+
+
+def made_from(output: Path) -> list[str]:
+    """The files that an output was made from; none if no record says so."""
+    return [path for path, _, _ in _recorded(output)[1]]
+
+
+def changed_source(
+    output: Path, today: Callable[[str], str] = str, seen: dict[str, None] | None = None
+) -> str | None:
+    """The first source or header that an output was made from and that holds something else now,
+    or None. ``today`` gives the place where a recorded file is now, ``seen`` gets all files in
+    their order. A file that is gone proves nothing: the sources may be on another machine.
+    """
+    seen = {} if seen is None else seen
+    last, files = _recorded(output)
+    for path, known, old in files:
+        if path in seen:
+            continue
+        seen[path] = None
+        place = today(path)
+        if Path(path).suffix in _SOURCES:
+            with suppress(OSError):
+                status = status_of(place)
+                same = status == old and settled(status, last)
+                if not same and sum_of(place)[0] != known:
+                    return place
+        if found := changed_source(Path(path), today, seen):
+            return found
+    return None
+
+
+def _recorded(output: Path) -> tuple[int, list[Entry]]:
+    """When the inputs of an output were seen, and what they were."""
+    try:
+        record = json.loads(record_of(output).read_text("utf-8", "surrogateescape"))
+        files = [(path, known, tuple(status)) for path, known, *status in record["files"]]
+        return int(record["seen"]), files
+    except (OSError, ValueError, KeyError, TypeError):
+        return 0, []
 
 
 def fresh(output: Path, key: str) -> bool:

@@ -6,15 +6,21 @@ from __future__ import annotations
 import os
 import platform
 import re
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 
+from aclgrad.common import rebuild
 from aclgrad.common.data import parse_json
 from aclgrad.common.files import FileError, text_of
 
+_LINKED = "/lib64/libascendcl.so"
+"""The toolkit's library that kernels are linked with."""
+_SOURCES = frozenset({"op_host", "op_kernel"})
 _TBE = Path("op_impl/ai_core/tbe")
 _PRIORITY = re.compile(r"^\s*load_priority\s*=(.*)$", re.MULTILINE)
 
@@ -71,6 +77,27 @@ class Candidate:
         )
         return next((path for path in places if path.exists()), None)
 
+    def outdated(self, toolkit: Path) -> tuple[str, str]:
+        """What has changed since `aclgrad build` made it, and the command that makes it again; two
+        empty texts if nothing has. Headers of another simulator are compared with this one's.
+        """
+        kernels = sorted(self.root.glob(f"{_TBE}/kernel/*/*/*.so"))
+        outputs = [path for path in (self.tiling, self.opapi, *kernels) if path is not None]
+        linked = (path.partition(_LINKED) for path in chain(*map(rebuild.made_from, outputs)))
+        other = next((root for root, found, rest in linked if found and not rest), str(toolkit))
+        seen: dict[str, None] = {}
+
+        def today(path: str) -> str:
+            return f"{toolkit}{path.removeprefix(other)}" if path.startswith(f"{other}/") else path
+
+        for output in outputs:
+            if file := rebuild.changed_source(output, today, seen):
+                sources = map(Path, seen)
+                folders = [path.parents[1] for path in sources if path.parent.name in _SOURCES]
+                command = " ".join(["aclgrad build", *map(shlex.quote, map(str, folders[:1]))])
+                return f"{self.root} was built before {file} was changed", command
+        return "", ""
+
     @property
     def version(self) -> str:
         """First version that its version.info states."""
@@ -94,6 +121,14 @@ def look_up(own_opp: Path | None) -> list[Candidate]:
     for candidate in found:
         unique.setdefault(candidate.root.resolve(), candidate)
     return list(unique.values())
+
+
+def outdated(toolkit: Path) -> Iterator[str]:
+    """A line about each package of ASCEND_CUSTOM_OPP_PATH that its sources have left behind."""
+    for candidate in _custom():
+        what, command = candidate.outdated(toolkit)
+        if what:
+            yield f"{what}. Next: {command}"
 
 
 def root_of(library: Path) -> Path:

@@ -13,10 +13,12 @@ Operators that no package has run on the CPU, see `aclgrad_torch_npu`; `summary`
 from __future__ import annotations
 
 import importlib.util
+import warnings
 
 from aclgrad.errors import ToolkitError
 from aclgrad.runtime import find_toolkit
 from aclgrad.runtime.environment import enter
+from aclgrad.runtime.packages import outdated
 
 __all__ = ["summary"]
 
@@ -29,7 +31,10 @@ def _load() -> None:
             raise ModuleNotFoundError(
                 f"aclgrad.torch.npu: {name} is not installed. {_INSTALL}", name=name
             )
-    enter(find_toolkit("sim"))
+    toolkit = find_toolkit("sim")
+    for text in outdated(toolkit.root):
+        warnings.warn(f"aclgrad.torch.npu: {text}", stacklevel=2)
+    enter(toolkit)
     try:
         package = importlib.import_module("aclgrad_torch_npu")
         package.install()

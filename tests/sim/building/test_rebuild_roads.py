@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -15,10 +16,12 @@ import pytest
 from aclgrad.building import operator_build
 from aclgrad.building.build_tools import need_tool
 from aclgrad.checkout.cmake_build import is_current
+from aclgrad.cli import installation
 from aclgrad.common import rebuild
 from aclgrad.common.locks import alone
 from aclgrad.reading.layout import locate
 from aclgrad.running import kernel_file
+from aclgrad.runtime import packages
 from aclgrad.spec.soc import family_of
 from sanitizers import RUNS_CMAKE
 
@@ -77,6 +80,37 @@ def test_kernel_that_nobody_asks_for(project: Path) -> None:
     os.utime(kernel, (10**9, 10**9))
     builder.drop_stale(op)
     assert not built.exists()
+
+
+@pytest.mark.parametrize(
+    "file", ["op_kernel/clip_rows.cpp", "op_host/clip_rows_tiling.h", "include/kernel_operator.h"]
+)
+def test_exec_and_doctor_name_a_package_that_its_sources_have_left_behind(
+    file: str, project: Path, toolkit: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Programs load a package as it is, unlike `aclgrad run`, which builds it again before. A
+    header of the toolkit is another one in another version of the simulator.
+    """
+    package = operator_build.build(project, soc=SOC).package
+    monkeypatch.setenv("ASCEND_CUSTOM_OPP_PATH", str(package))
+    root = tmp_path / "another simulator"
+    shutil.copytree(toolkit / "include", root / "include", symlinks=True)
+    assert not [*packages.outdated(toolkit)] and not [*packages.outdated(root)]
+
+    path = (root if file.startswith("include/") else project) / file
+    path.write_text(f"{path.read_text()}// edited\n")
+    expected = f"{package} was built before {path} was changed. Next: aclgrad build {project}"
+    assert [*packages.outdated(root)] == [expected]
+    if path.is_relative_to(root):
+        return
+    program = [sys.executable, "-m", "aclgrad", "exec", "--", "true"]
+    done = subprocess.run(program, capture_output=True, text=True, check=True)
+    assert done.stderr == f"warning: exec: {expected}\n"
+    lines = [f"{line.value}. Next: {line.fix}" for line in installation.libraries("sim")]
+    assert lines.count(expected) == 1
+    operator_build.build(project, soc=SOC)
+    done = subprocess.run(program, capture_output=True, text=True, check=True)
+    assert done.stderr == ""
 
 
 def test_kernel_that_another_command_makes(project: Path) -> None:
