@@ -174,6 +174,10 @@ class MatmulImpl {
       detail::mm::Misuse("SetBias", "Hardware has no room for it. Call EnableBias(true) in tiling.",
                          "the tiling's isBias is 0");
     }
+    if (config.isPartialOutput) {
+      detail::mm::Misuse("SetBias", "Add it yourself, with the parts.",
+                         "the config has isPartialOutput, whose parts have no bias");
+    }
     bias_ = biasGlobal;
     hasBias_ = true;
     Restart();
@@ -223,6 +227,10 @@ class MatmulImpl {
   bool Iterate(bool enPartialSum = false) {
     static_assert(!kOwnCo1, "Matmul: with C in CO1, Iterate takes its tensor");
     static_assert(!kIsBatch, "Matmul: IterateBatch multiplies matrices with a LayoutMode");
+    if (config.isPartialOutput && enPartialSum) {
+      detail::mm::Misuse("Iterate", "Add the parts up yourself, or take another config.",
+                         "enPartialSum is true, and the config has isPartialOutput");
+    }
     if (!Next("Iterate")) {
       return false;
     }
@@ -267,6 +275,10 @@ class MatmulImpl {
     static_cast<void>(waitIterateAll);
     if (fakeMsg) {
       return;
+    }
+    if (config.isPartialOutput) {
+      detail::mm::Misuse("IterateAll", "Call Iterate, and GetTensorC with enSequentialWrite.",
+                         "the config has isPartialOutput: a tile has as many parts as K has baseK");
     }
     while (Iterate()) {
       Out(gm, enAtomic, enSequentialWrite);
@@ -596,6 +608,11 @@ class MatmulImpl {
     isUnderWay_ = true;
     const uint32_t baseM = Word(tiling_.baseM), baseN = Word(tiling_.baseN);
     const uint32_t tiles = detail::mm::TilesIn(m_, baseM) * detail::mm::TilesIn(n_, baseN);
+    if (config.isPartialOutput && isIterating_ && partK_ + Word(tiling_.baseK) < k_) {
+      partK_ += Word(tiling_.baseK);
+      return true;
+    }
+    partK_ = 0;
     for (tile_ = isIterating_ ? tile_ + 1 : 0; tile_ < tiles; ++tile_) {
       const detail::mm::Tile tile =
           detail::mm::TileAt(tile_, m_, n_, baseM, baseN, IsAlongM(tiling_));
@@ -674,7 +691,9 @@ class MatmulImpl {
     if (withBias) {
       table = BiasIntoTable(memory);
     }
-    for (uint32_t k0 = 0; k0 < k_; k0 += baseK) {
+    const uint32_t begin = config.isPartialOutput ? partK_ : 0,
+                   end = config.isPartialOutput ? std::min(partK_ + baseK, k_) : k_;
+    for (uint32_t k0 = begin; k0 < end; k0 += baseK) {
       const uint32_t k = std::min(baseK, k_ - k0);
       Block<SrcA> blockA;
       Block<SrcB> blockB;
@@ -750,7 +769,7 @@ class MatmulImpl {
         b_.ToL0(b2, blockB, inB, columns_, inKb, k);
       }
       memory.l0.Filled(slot);
-      Multiply(to, a2, b2, k, k0 == 0 && !addsUp, withBias && k0 == 0 ? &table : nullptr);
+      Multiply(to, a2, b2, k, k0 == begin && !addsUp, withBias && k0 == 0 ? &table : nullptr);
       memory.l0.Free(slot);
       if (withBias && k0 == 0) {
         memory.table.Free(0);
@@ -867,6 +886,10 @@ class MatmulImpl {
   void Out(const GlobalTensor<Dst>& gm, uint8_t enAtomic, bool isDense) {
     using namespace detail::mm;
     Memory& memory = Memory::Of(pipe_);
+    if (config.isPartialOutput && !isDense) {
+      Misuse("GetTensorC", "Pass true as enSequentialWrite.",
+             "the config has isPartialOutput, whose parts are written one behind the other");
+    }
     constexpr bool kToNz = C::format == CubeFormat::NZ;
     if constexpr (kToNz) {
       if (columns_ % kRows != 0) {
@@ -895,6 +918,9 @@ class MatmulImpl {
       p.dstStride = height * kWide * uint32_t{sizeof(Dst)} / ONE_BLK_SIZE;
       p.isChannelSplit = config.isEnableChannelSplit;
       at = isDense ? 0 : uint64_t{column_} / kWide * height * kWide + uint64_t{row_} * kWide;
+    } else if constexpr (kIsColumnMajor<C>) {
+      p.dstStride = isDense ? rows_ : orgM_;
+      at = isDense ? 0 : uint64_t{column_} * p.dstStride + row_;
     } else {
       constexpr uint32_t kUnit =
           C::format == CubeFormat::ND_ALIGN ? ONE_BLK_SIZE / uint32_t{sizeof(Dst)} : 1;
@@ -903,7 +929,9 @@ class MatmulImpl {
       at = isDense ? 0 : uint64_t{row_} * p.dstStride + column_;
     }
     SetAtomicOf<Dst>(enAtomic);
-    constexpr const FixpipeConfig& kLayout = kToNz ? CFG_NZ : CFG_ROW_MAJOR;
+    constexpr const FixpipeConfig& kLayout = kToNz               ? CFG_NZ
+                                             : kIsColumnMajor<C> ? CFG_COLUMN_MAJOR
+                                                                 : CFG_ROW_MAJOR;
     const LocalTensor<Sum> from = memory.template L0c<Sum>(tileSlot_ * room_.ofTile);
     if constexpr (kCopiesOut) {
       CopyOut(gm[at], from, p);
@@ -917,17 +945,34 @@ class MatmulImpl {
       DataCopy(l1.template ReinterpretCast<uint32_t>(), words,
                Nd2NzParams(1, 1, 2 * columns_, 0, 2 * columns_, 1, 1, 0));
       memory.quant1.Filled(slot);
-      Fixpipe<Dst, Sum, kLayout>(gm[at], from, l1, p);
+      Fixpipe<Dst, Sum, kLayout>(gm[at], from, l1, ParamsOf<kLayout>(p));
       memory.quant1.Free(slot);
     } else if (quant_ == Quant::kVectorInL1) {
-      Fixpipe<Dst, Sum, kLayout>(gm[at], from, quantL1_[column_], p);
+      Fixpipe<Dst, Sum, kLayout>(gm[at], from, quantL1_[column_], ParamsOf<kLayout>(p));
     } else {
-      Fixpipe<Dst, Sum, kLayout>(gm[at], from, p);
+      Fixpipe<Dst, Sum, kLayout>(gm[at], from, ParamsOf<kLayout>(p));
     }
     if (enAtomic != 0) {
       SetAtomicNone();
     }
     memory.l0c.Free(tileSlot_);
+  }
+  // The parameters that Fixpipe takes for a layout: those of columns have a class of their own.
+  template <const FixpipeConfig& layout>
+  static auto ParamsOf(const FixpipeParamsV220& p) {
+#if __NPU_ARCH__ == 3510
+    if constexpr (detail::mm::kIsColumnMajor<C>) {
+      FixpipeParamsArch3510<layout.format> columns(p.nSize, p.mSize, p.srcStride, p.dstStride);
+      columns.quantPre = p.quantPre;
+      columns.deqScalar = p.deqScalar;
+      columns.reluEn = p.reluEn;
+      columns.params.srcNzC0Stride = 1;
+      return columns;
+    }
+#endif
+    if constexpr (!detail::mm::kIsColumnMajor<C>) {
+      return p;
+    }
   }
   // By the kernel's own copy.
   void CopyOut(const GlobalTensor<Dst>& gm, const LocalTensor<Sum>& from,
@@ -973,6 +1018,7 @@ class MatmulImpl {
   uint64_t biasAt_ = 0;
   uint32_t tile_ = 0, tileSlot_ = 0;                        // the tile that Iterate has made
   uint32_t row_ = 0, column_ = 0, rows_ = 0, columns_ = 0;  // where it lies in C
+  uint32_t partK_ = 0;                                      // with isPartialOutput: of its sums
   bool hasBias_ = false, isHf32_ = false;
   bool isIterating_ = false, hasTile_ = false, isTileFull_ = false;
   bool isUnderWay_ = false;  // the memories are in use, or End would have been called

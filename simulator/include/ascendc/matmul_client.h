@@ -17,7 +17,8 @@ namespace AscendC {
 
 template <typename A, typename B, typename C, typename Bias = C, const auto& given = CFG_NORM,
           typename CallBack = MatmulCallBackFunc<>,
-          template <const auto&, typename...> class Policy = Impl::Detail::MatmulPolicy>
+          template <const auto&, typename...> class Policy = Impl::Detail::MatmulPolicy,
+          bool isDualMaster = ToMatmulConfig(given).enableMixDualMaster>
 class MatmulClient {
   static constexpr bool kIntoUb = detail::mm::kIsInUb<C>;
   static constexpr bool kFromUb =
@@ -241,6 +242,7 @@ class MatmulClient {
                          "A and B have ibShare, whose results come by IterateAll alone");
     }
     if constexpr (!sync) {
+      static_assert(!config.isPartialOutput, "Matmul: isPartialOutput is of Iterate<true>");
       static_assert(Impl::kTriangle == detail::mm::Triangle::kNone,
                     "Matmul: Iterate<false> with a policy of triangles is not simulated yet; "
                     "docs/simulator.md says what is");

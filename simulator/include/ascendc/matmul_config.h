@@ -78,8 +78,8 @@ struct MatmulConfig {
   bool enableDoubleCache = false;
   bool isBiasBatch = true;
   bool enableStaticPadZeros = false;
-  bool isPartialOutput = false;      // refused
-  bool enableMixDualMaster = false;  // refused
+  bool isPartialOutput = false;      // Iterate makes a tile of one baseK after the other
+  bool enableMixDualMaster = false;  // each half of a MIX kernel runs its own code
   bool isA2B2Shared = false;
   bool isEnableChannelSplit = false;  // NZ of float in fractals of 16 x 8
   bool enableKdimReorderLoad = false;
@@ -288,6 +288,12 @@ constexpr bool IsL1(TPosition position) {
 // kIsInL1 is true for a matrix in L1: a tensor of the kernel's own, or one that vector cores bring there.
 template <typename Type>
 inline constexpr bool kIsInL1 = IsL1(Type::pos);
+// kIsColumnMajor is true for a matrix whose columns lie one behind the other.
+template <typename Type>
+inline constexpr bool kIsColumnMajor = Type::format == CubeFormat::COLUMN_MAJOR;
+// kMayLieTurned is true for an operand whose rows in memory may be those of K x M, or of N x K.
+template <typename Type>
+inline constexpr bool kMayLieTurned = Type::isTrans || kIsColumnMajor<Type>;
 // kIsScaled is true for a MatmulTypeWithScale.
 template <typename Type, typename = void>
 inline constexpr bool kIsScaled = false;

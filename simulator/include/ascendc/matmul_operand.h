@@ -26,7 +26,7 @@ class Operand {
   void Set(const GlobalTensor<T>& gm, bool transposed, bool isPart = false) {
     gm_ = gm;
     isSet_ = true;
-    transposed_ = transposed;
+    transposed_ = transposed != kIsColumnMajor<Type>;
     isPart_ = isPart;
   }
   void Set(const LocalTensor<T>& local, bool transposed) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ascendc/matmul_client.h"
+#include "ascendc/matmul_dual_master.h"
 
 namespace AscendC {
 
@@ -74,10 +75,10 @@ void EndEach(Object& object, Rest&&... rest) {
   EndEach(rest...);
 }
 
-// Registers in a MIX kernel. True on the AIC, which has served its AIVs until they have left.
+// Serves the AIVs of an AIC until they have left, and returns true; on the AIVs it returns false.
 template <typename... Args>
-__attribute__((always_inline)) inline bool RegistMixed(TPipe* pipe, GM_ADDR workspace,
-                                                       Args&&... args) {
+__attribute__((always_inline)) inline bool ServeAll(TPipe* pipe, GM_ADDR workspace,
+                                                    Args&&... args) {
   uint32_t count = 0;
   List(&count, pipe, workspace, args...);
   if (!aclsim::MatmulRegister(count, workspace)) {
@@ -92,6 +93,26 @@ __attribute__((always_inline)) inline bool RegistMixed(TPipe* pipe, GM_ADDR work
   }
   EndEach(args...);
   return true;
+}
+
+// kIsDualMaster is true for an object with enableMixDualMaster, or a tiling.
+template <typename Argument, typename = void>
+inline constexpr bool kIsDualMaster = kIsTiling<Argument>;
+template <typename Object>
+inline constexpr bool kIsDualMaster<Object, std::void_t<decltype(Object::kIsDualMaster)>> = true;
+
+// Registers in a MIX kernel. True on the AIC, which has served its AIVs until they have left.
+template <typename... Args>
+__attribute__((always_inline)) inline bool RegistMixed(TPipe* pipe, GM_ADDR workspace,
+                                                       Args&&... args) {
+  if constexpr ((kIsDualMaster<std::decay_t<Args>> && ...)) {
+    Regist(pipe, args...);
+    return false;
+  } else {
+    static_assert((!(kIsDualMaster<std::decay_t<Args>> && !kIsTiling<std::decay_t<Args>>) && ...),
+                  "Matmul: all objects of a kernel have enableMixDualMaster, or none has");
+    return ServeAll(pipe, workspace, args...);
+  }
 }
 
 }  // namespace detail::mm

@@ -142,7 +142,9 @@ Room RoomFor(const TCubeTiling& tiling) {
   }
   const uint32_t baseM = Word(tiling.baseM), baseN = Word(tiling.baseN), baseK = Word(tiling.baseK);
   constexpr bool kOfMx = kIsScaled<A> && kIsScaled<B>;
-  constexpr uint32_t kUnitK = kOfMx ? kPair : !A::isTrans && B::isTrans ? kC0<SrcA> : kWhole<SrcA>;
+  constexpr uint32_t kUnitK = kOfMx                                   ? kPair
+                              : !kMayLieTurned<A> && kMayLieTurned<B> ? kC0<SrcA>
+                                                                      : kWhole<SrcA>;
   CheckMultiple("baseM", baseM, kRows);
   CheckMultiple("baseN", baseN, kRows);
   CheckMultiple("baseK", baseK, kUnitK * kDropped<B>);
@@ -150,7 +152,7 @@ Room RoomFor(const TCubeTiling& tiling) {
   CheckDouble("dbL0B", tiling.dbL0B);
   CheckDouble("dbL0C", tiling.dbL0C);
   // Transposition moves whole squares; a B whose MatmulType has a transpose may come without.
-  const uint32_t rowsM = UpTo(baseM, A::isTrans ? kSide<SrcA> : kRows);
+  const uint32_t rowsM = UpTo(baseM, kMayLieTurned<A> ? kSide<SrcA> : kRows);
   const uint32_t rowsN = UpTo(baseN, kSide<SrcB>);
   const uint32_t tileK = UpTo(baseK, kUnitK);
   // Two fractals of scaled bytes have 32 bytes of scales.

@@ -82,6 +82,8 @@ struct Rules {
   static constexpr bool kCopiesB = kIsCopy<decltype(CallBack::kCopyB1)>;
   static constexpr bool kIsBatch = A::layout != LayoutMode::NONE;
   static constexpr bool kOfSparse = kIsSparse<B>;
+  static constexpr bool kHasColumnMajor =
+      kIsColumnMajor<A> || kIsColumnMajor<B> || kIsColumnMajor<C>;
 
   static_assert(!kIsSparse<A>, "Matmul: SparseMatmulType is of B");
   static_assert(!kOfSparse || (std::is_same_v<SrcB, int8_t> && B::isTrans && !kOn950),
@@ -134,15 +136,27 @@ struct Rules {
   static_assert(C::pos == TPosition::GM || detail::mm::kIsInUb<C> || kOwnCo1,
                 "Matmul: C goes to GM, UB or CO1; docs/simulator.md says what is simulated");
   static_assert(A::format == CubeFormat::ND || A::format == CubeFormat::NZ ||
-                    A::format == CubeFormat::VECTOR,
-                "Matmul: A in this format is not simulated yet; it is ND, NZ or VECTOR");
-  static_assert(B::format == CubeFormat::ND || B::format == CubeFormat::NZ,
-                "Matmul: B in this format is not simulated yet; it is ND or NZ");
+                    A::format == CubeFormat::VECTOR || kIsColumnMajor<A>,
+                "Matmul: A in this format is not simulated yet; it is ND, NZ, VECTOR or, on 950, "
+                "COLUMN_MAJOR");
+  static_assert(B::format == CubeFormat::ND || B::format == CubeFormat::NZ || kIsColumnMajor<B>,
+                "Matmul: B in this format is not simulated yet; it is ND, NZ or, on 950, "
+                "COLUMN_MAJOR");
+  static_assert(kOn950 || !kHasColumnMajor, "Matmul: COLUMN_MAJOR does not exist before 950");
+  static_assert(!kHasColumnMajor || !kOfMx, "Matmul: matrices of MX types are not COLUMN_MAJOR");
+  static_assert((!kIsColumnMajor<A> || A::pos == TPosition::GM) &&
+                    (!kIsColumnMajor<B> || B::pos == TPosition::GM) &&
+                    (!kIsColumnMajor<C> || C::pos == TPosition::GM),
+                "Matmul: matrices in COLUMN_MAJOR lie in GM");
+  static_assert(!kHasColumnMajor || (!kIsBatch && !kCopiesA && !kCopiesB && !kCopiesOut),
+                "Matmul: COLUMN_MAJOR in batches, or with copies of the kernel's own, is not "
+                "simulated yet; docs/simulator.md says what is");
   static_assert(A::format != CubeFormat::VECTOR || !A::isTrans,
                 "Matmul: a vector has no transpose");
   static_assert(C::format == CubeFormat::ND || C::format == CubeFormat::NZ ||
-                    C::format == CubeFormat::ND_ALIGN,
-                "Matmul: C in this format is not simulated yet; it is ND, ND_ALIGN or NZ");
+                    C::format == CubeFormat::ND_ALIGN || kIsColumnMajor<C>,
+                "Matmul: C in this format is not simulated yet; it is ND, ND_ALIGN, NZ or, on 950, "
+                "COLUMN_MAJOR");
   static_assert(!kOwnCo1 || (C::format == CubeFormat::NZ && std::is_same_v<Dst, Sum>),
                 "Matmul: C in CO1 is NZ, of float or int32_t");
   static_assert(!kIsBatch || (A::layout == B::layout && C::layout != LayoutMode::NONE),
@@ -168,9 +182,15 @@ struct Rules {
   static_assert((!kCopiesA || A::pos == TPosition::GM) && (!kCopiesB || B::pos == TPosition::GM) &&
                     (!kCopiesOut || !kOwnCo1),
                 "Matmul: MatmulCallBackFunc copies matrices that are in GM");
-  static_assert(!config.isPartialOutput && !config.intraBlockPartSum && !config.enableMixDualMaster,
-                "Matmul: isPartialOutput, intraBlockPartSum and enableMixDualMaster are not "
-                "simulated yet; docs/simulator.md says what is");
+  static_assert(!config.intraBlockPartSum,
+                "Matmul: intraBlockPartSum is of no SoC that is simulated");
+  static_assert(!config.isPartialOutput || config.doMultiDataLoad,
+                "Matmul: isPartialOutput is of the MDL template (CFG_MDL)");
+  static_assert(!config.enableMixDualMaster ||
+                    ((config.doNorm || config.doMultiDataLoad) && A::pos == TPosition::GM &&
+                     B::pos == TPosition::GM && Bias::pos == TPosition::GM && !kOwnCo1 && !kOfMx),
+                "Matmul: enableMixDualMaster is of the NORM and MDL templates, with A, B, bias and "
+                "C in GM, and not of MX types");
   static_assert(!config.isEnableChannelSplit ||
                     (C::format == CubeFormat::NZ && std::is_same_v<Dst, float>),
                 "Matmul: isEnableChannelSplit is of C in NZ, of float");

@@ -107,6 +107,11 @@ class Product {
                ? uint64_t(DivCeil(rows, 16) * 16) * uint64_t(DivCeil(columns, kC0) * kC0)
                : uint64_t(rows) * uint64_t(columns);
   }
+  // Whether an operand's rows in memory are those of its transpose.
+  template <typename Type>
+  static bool LiesTurned(int32_t transposed) {
+    return (transposed != 0) != (Type::format == CubeFormat::COLUMN_MAJOR);
+  }
   // Where (row, column) lies.
   template <typename Type>
   static uint64_t At(int row, int column, int rows, int columns) {
@@ -125,7 +130,7 @@ class Product {
     m_ = Std::min(t.M - row, t.singleCoreM);
     n_ = Std::min(t.N - column, t.singleCoreN);
     k_ = Std::min(t.Ka - k0, t.singleCoreK);
-    const bool transA = told_.transA != 0, transB = told_.transB != 0;
+    const bool transA = LiesTurned<A>(told_.transA), transB = LiesTurned<B>(told_.transB);
     const int rowsA = transA ? t.Ka : t.M, columnsA = transA ? t.M : t.Ka;
     const int rowsB = transB ? t.N : t.Kb, columnsB = transB ? t.Kb : t.N;
     a_.SetGlobalBuffer(reinterpret_cast<__gm__ typename A::T*>(a), Elements<A>(rowsA, columnsA));
@@ -135,8 +140,9 @@ class Product {
     c_.SetGlobalBuffer(reinterpret_cast<__gm__ typename C::T*>(c));
     const int pitch = told_.orgKc != 0 ? told_.orgKc : t.N;
     constexpr int kUnit = C::format == CubeFormat::ND_ALIGN ? 32 / int{sizeof(typename C::T)} : 1;
-    c_ = C::format == CubeFormat::NZ
-             ? c_[uint64_t(column * DivCeil(t.M, 16) * 16 + row * 16)]
+    c_ = C::format == CubeFormat::NZ ? c_[uint64_t(column * DivCeil(t.M, 16) * 16 + row * 16)]
+         : C::format == CubeFormat::COLUMN_MAJOR
+             ? c_[uint64_t(column) * uint64_t(t.M) + uint64_t(row)]
              : c_[uint64_t(row) * uint64_t(DivCeil(pitch, kUnit) * kUnit) + uint64_t(column)];
     bias_.SetGlobalBuffer(reinterpret_cast<__gm__ typename Bias::T*>(bias));
     bias_ = bias_[uint64_t(column)];
@@ -230,6 +236,14 @@ constexpr MatmulConfig kRelu = [] {
   config.enableRelu = true;
   return config;
 }();
+constexpr MatmulConfig kPartial = [] {
+  MatmulConfig config = CFG_MDL;
+  config.isPartialOutput = true;
+  return config;
+}();
+constexpr MatmulConfig kDualMaster =
+    GetNormalConfig(false, false, false, BatchMode::NONE, true, IterateOrder::UNDEF,
+                    ScheduleType::INNER_PRODUCT, true, true);
 constexpr MatmulConfig kLongRows = GetMDLConfig(true);
 constexpr MatmulConfig kWithoutEnd = [] {
   MatmulConfig config = GetMMConfig<MatmulConfigMode::CONFIG_NORM>(MatmulBiasParams{false});
@@ -273,9 +287,16 @@ PRODUCT(half_to_split, ND, ND, NZ, half, float, float, kSplitChannels)
 PRODUCT(half_aligned, ND, ND, ND_ALIGN, half, half, float, CFG_NORM)
 PRODUCT(half_relu, ND, ND, ND, half, float, float, kRelu)
 PRODUCT(half_long, ND, ND, ND, half, float, float, kLongRows)
+PRODUCT(half_partial, ND, ND, ND, half, float, float, kPartial)
+PRODUCT(half_dual_master, ND, ND, ND, half, float, float, kDualMaster)
 #if __NPU_ARCH__ == 3510
 PRODUCT(e4m3_float, ND, ND, ND, fp8_e4m3fn_t, float, float, CFG_NORM)
 PRODUCT(e5m2_half, ND, ND, ND, fp8_e5m2_t, half, float, CFG_NORM)
+PRODUCT(columns_half, COLUMN_MAJOR, COLUMN_MAJOR, COLUMN_MAJOR, half, float, float, CFG_NORM)
+PRODUCT(columns_float, COLUMN_MAJOR, COLUMN_MAJOR, COLUMN_MAJOR, float, half, float, CFG_MDL)
+PRODUCT(columns_int8, COLUMN_MAJOR, COLUMN_MAJOR, COLUMN_MAJOR, int8_t, int32_t, int32_t, CFG_NORM)
+PRODUCT(columns_to_rows, COLUMN_MAJOR, ND, ND, half, float, float, CFG_NORM)
+PRODUCT(rows_to_columns, ND, COLUMN_MAJOR, COLUMN_MAJOR, half, float, float, CFG_MDL)
 #define PRODUCT_OF(name, A, B)                                                                    \
   extern "C" __global__ __aicore__ void name(GM_ADDR a, GM_ADDR b, GM_ADDR c, GM_ADDR bias,       \
                                              GM_ADDR quant, GM_ADDR told) {                       \

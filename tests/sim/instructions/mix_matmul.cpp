@@ -522,3 +522,74 @@ __aicore__ inline void RunShared(Object& object, const TCubeTiling& t, GM_ADDR a
 
 SHARED(shared, true)
 SHARED(shared_b, false)
+
+namespace {
+
+constexpr MatmulConfig kDualMaster = [] {
+  MatmulConfig config = CFG_NORM;
+  config.enableMixDualMaster = true;
+  return config;
+}();
+
+// Both halves run this: the AIC makes its part of C where it comes to it, and its AIVs double the rows in turns when the flag says so.
+template <bool shares>
+__aicore__ inline void RunDualMaster(GM_ADDR a, GM_ADDR b, GM_ADDR c, GM_ADDR bias, GM_ADDR told) {
+  constexpr uint16_t kDone = 5;
+  using Operand = MatmulType<TPosition::GM, CubeFormat::ND, half, true, LayoutMode::NONE, shares>;
+  TPipe pipe;
+  Matmul<Operand, Operand, Out, Out, kDualMaster> object;
+  const TCubeTiling t = *reinterpret_cast<__gm__ TCubeTiling*>(told);
+  const auto& rest = *reinterpret_cast<__gm__ Told*>(told + sizeof(TCubeTiling));
+  REGIST_MATMUL_OBJ(&pipe, GetSysWorkSpacePtr(), object, &t);
+  const bool isVector = g_coreType == AIV, transA = rest.transA != 0;
+  const auto core = static_cast<int>(GetBlockIdx() / (isVector ? GetSubBlockNum() : 1));
+  const int row = core * t.singleCoreM, m = Std::min(t.M - row, t.singleCoreM);
+  GlobalTensor<half> left, right;
+  GlobalTensor<float> out, added;
+  left.SetGlobalBuffer(reinterpret_cast<__gm__ half*>(a), uint64_t(t.M * t.Ka));
+  right.SetGlobalBuffer(reinterpret_cast<__gm__ half*>(b), uint64_t(t.Kb * t.N));
+  out.SetGlobalBuffer(reinterpret_cast<__gm__ float*>(c), uint64_t(t.M * t.N));
+  added.SetGlobalBuffer(reinterpret_cast<__gm__ float*>(bias), uint64_t(t.N));
+  object.SetTail(m);
+  object.SetTensorA(left[uint64_t(transA ? row : row * t.Ka)], transA);
+  object.SetTensorB(right, rest.transB != 0);
+  if (rest.bias != 0) {
+    object.SetBias(added);
+  }
+  object.IterateAll(out[uint64_t(row * t.N)]);
+  object.End();
+  if (!isVector) {
+    CrossCoreSetFlag<2, PIPE_FIX>(kDone);
+    return;
+  }
+  CrossCoreWaitFlag(kDone);
+  TQue<TPosition::VECIN, 1> rows;
+  TQue<TPosition::VECOUT, 1> doubled;
+  pipe.InitBuffer(rows, 1, 4096);
+  pipe.InitBuffer(doubled, 1, 4096);
+  const DataCopyExtParams one(1, uint32_t(t.N) * uint32_t{sizeof(float)}, 0, 0, 0);
+  for (int r = static_cast<int>(GetSubBlockIdx()); r < m; r += static_cast<int>(GetSubBlockNum())) {
+    const auto place = out[uint64_t((row + r) * t.N)];
+    LocalTensor<float> x = rows.AllocTensor<float>();
+    DataCopyPad(x, place, one, DataCopyPadExtParams<float>(false, 0, 0, 0));
+    rows.EnQue(x);
+    x = rows.DeQue<float>();
+    LocalTensor<float> y = doubled.AllocTensor<float>();
+    Muls(y, x, 2.0f, t.N);
+    doubled.EnQue(y);
+    rows.FreeTensor(x);
+    y = doubled.DeQue<float>();
+    DataCopyPad(place, y, one);
+    doubled.FreeTensor(y);
+  }
+}
+
+}  // namespace
+
+#define DUAL_MASTER(name, shares)                                                           \
+  extern "C" __global__ __aicore__ void name(GM_ADDR a, GM_ADDR b, GM_ADDR c, GM_ADDR bias, \
+                                             GM_ADDR, GM_ADDR told, GM_ADDR) {              \
+    RunDualMaster<shares>(a, b, c, bias, told);                                             \
+  }
+DUAL_MASTER(dual_master, true)
+DUAL_MASTER(dual_master_alone, false)

@@ -63,6 +63,7 @@ class Product:
     trans_a: bool = False
     trans_b: bool = False
     nz: bool = False
+    columns: bool = False  # A, B and C are COLUMN_MAJOR
     bias: npt.DTypeLike | None = None
     way: int = ALL
     told: dict[str, int] = field(default_factory=dict)
@@ -102,7 +103,7 @@ class Product:
 
     def in_memory(self, matrix: Array, transposed: bool) -> Array:
         """As it lies in GM."""
-        lying = np.ascontiguousarray(matrix.T if transposed else matrix)
+        lying = np.ascontiguousarray(matrix.T if transposed != self.columns else matrix)
         return model.to_nz(lying) if self.nz else lying.reshape(-1)
 
     def all_words(self) -> Array:
@@ -131,7 +132,9 @@ class Product:
         ]  # fmt: skip
         cores = self.numbers()["usedCoreNum"]
         (got,) = runtime.launch(library[self.kernel], arrays, outputs=[2], block_dim=cores)
-        return got if elements else got.reshape(self.m, self.n)
+        if elements:
+            return got
+        return got.reshape(self.n, self.m).T if self.columns else got.reshape(self.m, self.n)
 
     def want(self) -> Array:
         """In float64, or exactly."""
@@ -259,6 +262,49 @@ def test_tiles_one_behind_the_other(runtime: Runtime, library: ctypes.CDLL) -> N
     for number, (row, column) in enumerate([(0, 0), (32, 0), (0, 64), (32, 64)]):
         tile = plain[row : row + 32, column : column + 64]
         np.testing.assert_array_equal(got[number, : tile.shape[0], : tile.shape[1]], tile)
+
+
+@pytest.mark.parametrize("order", [0, 1])
+@pytest.mark.parametrize(("m", "n", "k"), [(32, 64, 96), (50, 100, 70), (17, 30, 20)])
+def test_parts_of_k_that_are_not_added_up(
+    runtime: Runtime, library: ctypes.CDLL, m: int, n: int, k: int, order: int
+) -> None:
+    """isPartialOutput: a tile for each baseK of K, before those of the next place in C."""
+    tiling = {"iterateOrder": order, "stepKa": 2, "depthA1": 2}
+    product = Product("half_partial", m, n, k, way=DENSE, tiling=tiling)
+    steps, down, across = -(-k // 32), -(-m // 32), -(-n // 64)
+    elements = steps * down * across * 32 * 64
+    got = product.run(runtime, library, elements=elements).reshape(-1, steps, 32, 64)
+    places = [(row, column) for column in range(across) for row in range(down)]
+    for number, (row, column) in enumerate(sorted(places) if order else places):
+        rows, columns = slice(row * 32, row * 32 + 32), slice(column * 64, column * 64 + 64)
+        for step in range(steps):
+            part = Product("half_partial", m, n, k)
+            part.a = product.a[rows, step * 32 : step * 32 + 32]
+            part.b = product.b[step * 32 : step * 32 + 32, columns]
+            part.check(got[number, step, : part.a.shape[0], : part.b.shape[1]])
+
+
+@pytest.mark.plants_faults
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"way": ALL}, "IterateAll of a Matmul object: the config has isPartialOutput"),
+        ({"way": TILES}, "GetTensorC of a Matmul object: the config has isPartialOutput"),
+        ({"way": STEPS}, "Iterate of a Matmul object: enPartialSum is true"),
+        ({"way": DENSE, "bias": np.float32}, "SetBias of a Matmul object: the config has isPart"),
+    ],
+)
+def test_mistakes_with_parts_that_are_not_added_up(
+    runtime: Runtime, library: ctypes.CDLL, given: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(KernelError, match=rf"matmul-use[\s\S]*{said}"):
+        Product("half_partial", 32, 64, 32, **given).run(runtime, library)
+
+
+def test_dual_master_means_nothing_to_cube_cores(runtime: Runtime, library: ctypes.CDLL) -> None:
+    product = Product("half_dual_master", 70, 100, 50, bias=np.float32)
+    product.check(product.run(runtime, library))
 
 
 @pytest.mark.parametrize("trans", [False, True])
@@ -561,6 +607,10 @@ REFUSED = {
         "Matmul<Gm<half>, Gm<half>, Gm<float>, Gm<float>, CFG_NORM, MatmulCallBackFunc<>,"
         " OwnPolicy>"
     ),
+    "COLUMN_MAJOR does not exist before 950": "Matmul<Column<half>, Gm<half>, Gm<float>>",
+    "isPartialOutput is of the MDL template": (
+        "Matmul<Gm<half>, Gm<half>, Gm<float>, Gm<float>, kPartialNorm>"
+    ),
     "A and B of a batch have one LayoutMode": "Matmul<Batch<half>, Gm<half>, Gm<float>>",
     "without a LayoutMode of A there is one product": "Matmul<Gm<half>, Batch<half>, Gm<float>>",
     "NORM template, without quantisation": "Matmul<Batch<half>, Batch<half>, Batch<int8_t>>",
@@ -580,6 +630,10 @@ def test_what_is_not_simulated_does_not_compile(toolkit: Path, said: str) -> Non
         "template <typename T> using Gm = MatmulType<TPosition::GM, CubeFormat::ND, T>;\n"
         "template <typename T> using Batch = MatmulType<TPosition::GM, CubeFormat::ND, T, false,"
         " LayoutMode::NORMAL>;\n"
+        "template <typename T> using Column ="
+        " MatmulType<TPosition::GM, CubeFormat::COLUMN_MAJOR, T>;\n"
+        "constexpr MatmulConfig kPartialNorm = [] { MatmulConfig c = CFG_NORM;"
+        " c.isPartialOutput = true; return c; }();\n"
         "template <TPosition pos> using At = MatmulType<pos, CubeFormat::ND, half>;\n"
         "template <const auto&, typename...> struct OwnPolicy {};\n"
         'extern "C" __global__ __aicore__ void k(GM_ADDR) {\n  %s object;\n}\n'

@@ -16,7 +16,15 @@ import pytest
 
 from instructions.bench import KernelError, Runtime, compile_kernel
 from instructions.test_cube_950 import CUBE, SOC
-from instructions.test_matmul import SHAPES, TILES, TILINGS, TYPES, Product, compiler_says
+from instructions.test_matmul import (
+    DENSE,
+    SHAPES,
+    TILES,
+    TILINGS,
+    TYPES,
+    Product,
+    compiler_says,
+)
 
 TRANSPOSES = [(False, False), (True, False), (False, True), (True, True)]
 OF_950: dict[str, tuple[Any, Any, Any]] = {
@@ -81,6 +89,70 @@ def test_two_types_of_fp8(
     product = Product(kernel, *shape, of_a, trans_a=trans_a, trans_b=trans_b, bias=np.float32)
     product.b = product.b.astype(of_b)
     product.check(product.run(runtime, library))
+
+
+COLUMNS = {
+    "columns_half": (np.float16, np.float32, np.float32),
+    "columns_float": (np.float32, np.float16, np.float32),
+    "columns_int8": (np.int8, np.int32, np.int32),
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize(("trans_a", "trans_b"), TRANSPOSES)
+@pytest.mark.parametrize("kernel", COLUMNS)
+def test_columns_one_behind_the_other(
+    runtime: Runtime,
+    library: ctypes.CDLL,
+    kernel: str,
+    trans_a: bool,
+    trans_b: bool,
+    shape: tuple[int, int, int],
+) -> None:
+    """COLUMN_MAJOR of A, B and C; a transpose has rows again."""
+    src, out, bias = COLUMNS[kernel]
+    product = Product(
+        kernel, *shape, src, out, trans_a=trans_a, trans_b=trans_b, columns=True, bias=bias
+    )
+    product.check(product.run(runtime, library))
+
+
+@pytest.mark.parametrize("parts", [(2, 3, 1), (1, 1, 2)])
+@pytest.mark.parametrize("chaos", ["0", "2"])
+def test_columns_of_parts(
+    runtime: Runtime, library: ctypes.CDLL, parts: tuple[int, int, int], chaos: str
+) -> None:
+    """Each core's part of C, or of K, tile by tile and added up."""
+    told = {"atomic": 1}
+    product = Product("columns_half", 150, 170, 96, parts=parts, columns=True, way=TILES, told=told)
+    with runtime.options(chaos=chaos):
+        product.check(product.run(runtime, library))
+
+
+def test_columns_of_tiles_one_behind_the_other(runtime: Runtime, library: ctypes.CDLL) -> None:
+    """enSequentialWrite: as many elements to a column as the tile has rows."""
+    product = Product("columns_half", 50, 100, 50, columns=True, way=DENSE)
+    got = product.run(runtime, library, elements=4 * 32 * 64).reshape(4, -1)
+    plain = Product("columns_half", 50, 100, 50, columns=True).run(runtime, library)
+    for number, (row, column) in enumerate([(0, 0), (32, 0), (0, 64), (32, 64)]):
+        tile = plain[row : row + 32, column : column + 64]
+        np.testing.assert_array_equal(got[number, : tile.size], tile.T.reshape(-1))
+
+
+@pytest.mark.parametrize("kernel", ["columns_to_rows", "rows_to_columns"])
+def test_one_of_them_in_columns(runtime: Runtime, library: ctypes.CDLL, kernel: str) -> None:
+    product = Product(kernel, 77, 45, 100, bias=np.float32)
+    a = product.a
+    if kernel == "columns_to_rows":
+        product.a = np.ascontiguousarray(a.T).reshape(a.shape)  # as its columns lie in memory
+        got = product.run(runtime, library)
+        product.a = a
+    else:
+        b = product.b
+        product.b = np.ascontiguousarray(b.T).reshape(b.shape)
+        got = product.run(runtime, library).reshape(45, 77).T
+        product.b = b
+    product.check(got)
 
 
 @pytest.mark.parametrize("chaos", ["0", "1", "2", "3"])

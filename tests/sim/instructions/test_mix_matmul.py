@@ -42,8 +42,9 @@ def run(
     key: int = TWO,
     elements: int = 0,
     room: int = 16 * 1024 * 1024,
+    cores: int = 0,
 ) -> Array:
-    """C, or so many elements of it, by as many AI cores as the parts of C want."""
+    """C, or so many elements of it, by ``cores`` AI cores, or as many as the parts of C want."""
     numbers = product.numbers()
     words = [numbers.get(name, 0) for name in field_names()]
     words += [int(product.trans_a), int(product.trans_b), product.way]
@@ -57,7 +58,7 @@ def run(
         np.array(words, np.int32),
         np.zeros(room, np.uint8),
     ]
-    blocks = -(-numbers["usedCoreNum"] // (key % 10))
+    blocks = cores or -(-numbers["usedCoreNum"] // (key % 10))
     kernel = library[product.kernel]
     (got,) = runtime.launch(kernel, arrays, outputs=[2], block_dim=blocks, key=key)
     return got if elements else got.reshape(product.m, product.n)
@@ -117,6 +118,32 @@ def test_b_of_both(runtime: Runtime, library: ctypes.CDLL, way: int) -> None:
     """With ibShare of B alone each AIV gets its own C."""
     product = Product("shared_b", 70, 90, 50, parts=(2, 1, 1), way=way)
     near(run(runtime, library, product), product.want(), product)
+
+
+@pytest.mark.parametrize("chaos", CHAOS)
+@pytest.mark.parametrize("threads", ["1", "3"])
+@pytest.mark.parametrize(
+    ("kernel", "key"), [("dual_master", TWO), ("dual_master", ONE), ("dual_master_alone", ONE)]
+)
+def test_each_half_runs_its_own_code(
+    runtime: Runtime, library: ctypes.CDLL, kernel: str, key: int, threads: str, chaos: str
+) -> None:
+    """enableMixDualMaster: no request goes to the AIC, and a flag of the kernel's own orders the
+    halves.
+    """
+    trans = chaos == "1"
+    product = Product(kernel, 70, 90, 50, trans_a=trans, trans_b=trans, bias=np.float32)
+    product.parts = (2, 1, 1)
+    with runtime.options(chaos=chaos, threads=threads, mode="checked"):
+        got = run(runtime, library, product, key, cores=2)
+    near(got, 2 * product.want(), product)
+
+
+@pytest.mark.plants_faults
+def test_two_aivs_of_a_dual_master_share_a_and_b(runtime: Runtime, library: ctypes.CDLL) -> None:
+    product = Product("dual_master_alone", 70, 90, 50)
+    with pytest.raises(KernelError, match="enableMixDualMaster with two AIVs for each AIC wants"):
+        run(runtime, library, product)
 
 
 @pytest.mark.plants_faults

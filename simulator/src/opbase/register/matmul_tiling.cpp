@@ -171,12 +171,14 @@ bool MatmulApiTilingBase::Refuse(const char* format, ...) const {
 
 int32_t MatmulApiTilingBase::SetAType(TPosition pos, CubeFormat type, DataType dataType,
                                       bool isTrans) {
-  a_.pos = pos, a_.type = type, a_.dataType = dataType, a_.isTrans = isTrans;
+  a_.pos = pos, a_.type = type, a_.dataType = dataType;
+  a_.isTrans = isTrans || type == CubeFormat::COLUMN_MAJOR;
   return 0;
 }
 int32_t MatmulApiTilingBase::SetBType(TPosition pos, CubeFormat type, DataType dataType,
                                       bool isTrans) {
-  b_.pos = pos, b_.type = type, b_.dataType = dataType, b_.isTrans = isTrans;
+  b_.pos = pos, b_.type = type, b_.dataType = dataType;
+  b_.isTrans = isTrans || type == CubeFormat::COLUMN_MAJOR;
   return 0;
 }
 int32_t MatmulApiTilingBase::SetCType(TPosition pos, CubeFormat type, DataType dataType) {
