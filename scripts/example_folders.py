@@ -159,7 +159,7 @@ def run_example(  # noqa: C901
     made = _run([need_tool("cmake"), "--build", str(build)], build)
     if made.status:
         return outcome(why=_first_error(made.output))
-    modules = _stand_ins(work)
+    modules = _stand_ins()
     for command in example.prepare:
         prepared = _run(_words(command, scenario), build, modules)
         if prepared.status:
@@ -193,22 +193,22 @@ def run_example(  # noqa: C901
 
 
 def _words(command: str, scenario: str | None) -> list[str]:
-    words = shlex.split(command.replace("$SCENARIO_NUM", scenario or ""))
+    """A command of a page, for a scenario: pages name one as an example."""
+    command = command.replace("$SCENARIO_NUM", scenario or "")
+    if scenario is not None:
+        command = re.sub(
+            r"(-scenario_?num[= ])\d+", rf"\g<1>{scenario}", command, flags=re.IGNORECASE
+        )
+    words = shlex.split(command)
     return [sys.executable, *words[1:]] if words[0] == "python3" else words
 
 
-def _stand_ins(work: Path) -> dict[str, str]:
-    """Scripts of examples import tensorflow for the name of one dtype; do without it."""
+def _stand_ins() -> dict[str, str]:
+    """Scripts of examples import tensorflow for a dtype's name and a product: do without it."""
     if importlib.util.find_spec("tensorflow") is not None:
         return {}
-    modules = work / "modules"
-    modules.mkdir(exist_ok=True)
-    (modules / "tensorflow.py").write_text(
-        "import ml_dtypes\nclass bfloat16:\n    as_numpy_dtype = ml_dtypes.bfloat16\n"
-    )
-    return {
-        "PYTHONPATH": os.pathsep.join(filter(None, [str(modules), os.environ.get("PYTHONPATH")]))
-    }
+    modules = str(Path(__file__).parent / "stand_ins")
+    return {"PYTHONPATH": os.pathsep.join(filter(None, [modules, os.environ.get("PYTHONPATH")]))}
 
 
 def _run(
