@@ -6,7 +6,6 @@ definition.
 
 from __future__ import annotations
 
-import re
 import shutil
 import subprocess
 import sys
@@ -16,7 +15,7 @@ from functools import cached_property
 from pathlib import Path
 
 from aclgrad.building.common_code import CommonCode
-from aclgrad.building.compiler import demangle
+from aclgrad.building.compiler import demangle, undefined_symbols
 from aclgrad.building.kernels import KernelBuilder
 from aclgrad.codegen.render import render, write_if_different
 from aclgrad.common import rebuild
@@ -181,13 +180,10 @@ class ApiBuilder(KernelBuilder):
             objects = self._compile_by_hand(wanted)
             with alone(self.folder / "op_api.lock"):
                 self._compile([self._link(library, objects, _LIBRARIES)], "op_api")
-                done = subprocess.run(
-                    ["ldd", "-r", str(library)], capture_output=True, text=True, check=False
-                )
-            missing = re.findall(r"undefined symbol: (\w+)", done.stdout + done.stderr)
+                missing = undefined_symbols(library)
             if not missing:
                 return objects
-            names = [demangle(symbol) for symbol in dict.fromkeys(missing)]
+            names = [demangle(symbol) for symbol in missing]
             found = self.api_common.find_sources(names)
             foreign = handwritten_functions.launched(found) - {
                 *handwritten_functions.launched(sources),

@@ -444,6 +444,18 @@ class Compiler:
         )
 
 
+def undefined_symbols(library: Path) -> list[str]:
+    """Symbols that neither a library nor what it is linked with defines, in their order."""
+    # What the caller preloads, a sanitizer's library for one, defines nothing for it; and Debian's
+    # bash, which runs ldd, crashes with that of ThreadSanitizer.
+    environment = {name: text for name, text in os.environ.items() if name != "LD_PRELOAD"}
+    done = subprocess.run(
+        ["ldd", "-r", str(library)], capture_output=True, text=True, check=False, env=environment
+    )
+    found = re.findall(r"undefined symbol: (\w+)", done.stdout + done.stderr)
+    return list(dict.fromkeys(found))
+
+
 def demangle(symbol: str) -> str:
     """A symbol as C++ spells it."""
     done = subprocess.run(["c++filt", symbol], capture_output=True, text=True, check=False)

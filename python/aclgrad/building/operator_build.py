@@ -21,7 +21,7 @@ from pathlib import Path
 from aclgrad.building import compile_commands
 from aclgrad.building.aclnn_library import ApiBuilder
 from aclgrad.building.compile_step import diagnose
-from aclgrad.building.compiler import demangle, demangle_all
+from aclgrad.building.compiler import demangle, demangle_all, undefined_symbols
 from aclgrad.codegen.render import render, write_if_different
 from aclgrad.common import files, rebuild
 from aclgrad.common.locks import alone
@@ -149,10 +149,7 @@ class Builder(ApiBuilder):
             self.host_objects = [*objects, stub_object]
             return []
         self._compile([link], "op_host")
-        done = subprocess.run(
-            ["ldd", "-r", str(self.host_library)], capture_output=True, text=True, check=False
-        )
-        missing = sorted(set(re.findall(r"undefined symbol: (\w+)", done.stdout + done.stderr)))
+        missing = sorted(undefined_symbols(self.host_library))
         if not missing:
             return []
         names = [demangle(symbol) for symbol in missing]
