@@ -407,6 +407,9 @@ ACLSIM_DEVICE_API void VecSoftmaxGrad(const Ub& dst, const Ub& grad, const Ub& s
 ACLSIM_DEVICE_API void Print(const char* format, ...);
 ACLSIM_DEVICE_API void Dump(const Ub& tensor, uint32_t desc, uint32_t count);
 ACLSIM_DEVICE_API void DumpGm(const void* addr, DType dtype, uint32_t desc, uint32_t count);
+// Elements behind a bare address, in the memory that the kernel names ("L1"), or in whichever has them ("").
+ACLSIM_DEVICE_API void DumpAt(const void* addr, const char* memory, DType dtype, uint32_t desc,
+                              uint32_t count);
 [[noreturn]] ACLSIM_DEVICE_API void Trap();
 
 }  // namespace aclsim

@@ -66,10 +66,14 @@ inline bfloat16_t ToBfloat16(const float& value) { return bfloat16_t(value); }
 
 template <typename T>
 void DumpTensor(const LocalTensor<T>& tensor, uint32_t desc, uint32_t dumpSize) {
+  static_assert(!detail::kNibbles<T>,
+                "DumpTensor of types of 4 bits does not exist: reinterpret it as uint8_t");
   aclsim::Dump(tensor, desc, dumpSize);
 }
 template <typename T>
 void DumpTensor(const GlobalTensor<T>& tensor, uint32_t desc, uint32_t dumpSize) {
+  static_assert(!detail::kNibbles<T>,
+                "DumpTensor of types of 4 bits does not exist: reinterpret it as uint8_t");
   aclsim::DumpGm(tensor.GetPhyAddr(), aclsim::DTypeOf<T>::value, desc, dumpSize);
 }
 template <typename T>

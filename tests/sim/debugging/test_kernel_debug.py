@@ -48,6 +48,90 @@ def test_print_and_dump(
     assert text.count("no arguments\n") == 4
 
 
+BARE = """
+#include "utils/debug/asc_assert.h"
+#include "utils/debug/asc_dump.h"
+#include "utils/debug/asc_printf.h"
+using namespace AscendC;
+extern "C" __global__ __aicore__ void dumped(GM_ADDR gm) {
+  auto* from = reinterpret_cast<__gm__ half*>(gm);
+  GlobalTensor<half> global;
+  global.SetGlobalBuffer(from);
+  LocalTensor<half> a1(TPosition::A1, 1024, 64);
+  DataCopy(a1, global, 16);
+  auto* at = reinterpret_cast<__cbuf__ half*>(a1.GetPhyAddr());
+  printf("half %g and int %d\\n", global.GetValue(0), 5);
+  asc_dump_gm(from, 1, 2);
+  asc_dump_l1buf(at, 2, 3);
+  asc_dump<half>(from, 3, 1);
+  asc_dump<half>(at, 4, 1);
+  DumpTensor(a1, 5, 2);
+  assert(true, "%d", 1);
+  @
+}
+"""
+CUBE = "-D__DAV_C220_CUBE__"
+
+
+def test_dumps_of_addresses(
+    toolkit: Path, runtime: Runtime, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The functions of a memory each, and the one of any; a tensor says where it lies."""
+    text = BARE.replace("@", "")
+    path = compile_kernel(toolkit, tmp_path, "dumped", "-O1", "-g", CUBE, text=text)
+    runtime.launch(ctypes.CDLL(str(path))["dumped"], [values(1.5)])
+    lines = [line.removeprefix("DumpTensor: core 0, ") for line in capfd.readouterr().out.split("\n")]
+    assert lines[:-1] == [
+        "half 1.5 and int 5",
+        *("desc 1, GM, half[2]:", "  1.5 2", "desc 2, L1, half[3]:", "  1.5 2 -3"),
+        *("desc 3, GM, half[1]:", "  1.5", "desc 4, L1, half[1]:", "  1.5"),
+        *("desc 5, L1, half[2]:", "  1.5 2"),
+    ]
+
+
+@pytest.mark.plants_faults
+@pytest.mark.parametrize(
+    ("call", "kind", "says"),
+    [
+        ("asc_dump_cbuf(at, 9, 1);", "ub-out-of-bounds", "no address of L0C but of L1"),
+        ("asc_dump_ubuf(from, 9, 1);", "ub-out-of-bounds", "no address of UB"),
+        ("asc_dump_gm(at, 9, 1);", "ub-out-of-bounds", "no address of GM but of L1"),
+        ("asc_dump_l1buf(at, 9, 1 << 20);", "ub-out-of-bounds", "from byte 1024 of L1 on"),
+        ("asc_dump(from, 9, 1 << 20);", "gm-out-of-bounds", "asc_dump"),
+        ("assert(gm == nullptr, \"%s %d\", \"planted\", 7);", "assert", "planted 7"),
+    ],
+)
+def test_wrong_dumps_of_addresses(
+    toolkit: Path, runtime: Runtime, tmp_path: Path, call: str, kind: str, says: str
+) -> None:
+    """An address of another memory, more elements than there are, and an assertion with a text."""
+    text = BARE.replace("@", call)
+    path = compile_kernel(toolkit, tmp_path, "dumped", "-O1", "-g", CUBE, text=text)
+    with pytest.raises(KernelError, match=rf"\[{kind}\][\s\S]*{says}"):
+        runtime.launch(ctypes.CDLL(str(path))["dumped"], [values(1.5)])
+
+
+def test_dumps_of_narrow_types(
+    toolkit: Path, runtime: Runtime, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Numbers, and not their bits: 1.5 and -2 in each type, powers of two where it has those."""
+    kinds = {"fp8_e4m3fn_t": 0xC03C, "fp8_e5m2_t": 0xC03E, "hifloat8_t": 0x900C, "fp8_e8m0_t": 0x8180}
+    body = "".join(
+        f"GlobalTensor<{kind}> of{i}; of{i}.SetGlobalBuffer((__gm__ {kind}*)(gm + {2 * i}));"
+        f"DumpTensor(of{i}, {i}, 2);\n"
+        for i, kind in enumerate(kinds)
+    )
+    body += "GlobalTensor<double> d; d.SetGlobalBuffer((__gm__ double*)(gm + 8)); DumpTensor(d, 9, 1);"
+    text = '#include "kernel_operator.h"\nusing namespace AscendC;\n'
+    text += f'extern "C" __global__ __aicore__ void narrow(GM_ADDR gm) {{ {body} }}'
+    path = compile_kernel(toolkit, tmp_path, "narrow", text=text, soc="ascend950")
+    given = np.array(list(kinds.values()), "<u2").tobytes() + np.array([0.75]).tobytes()
+    with runtime.options(soc="Ascend950PR_9589"):
+        runtime.launch(ctypes.CDLL(str(path))["narrow"], [np.frombuffer(given, np.uint8)])
+    lines = capfd.readouterr().out.split("\n")
+    assert lines[1::2] == ["  1.5 -2", "  1.5 -2", "  1.5 -2", "  2 4", "  0.75"]
+
+
 @pytest.mark.plants_faults
 @pytest.mark.parametrize("level", ["-O0", "-O2"])
 def test_assert(toolkit: Path, runtime: Runtime, tmp_path: Path, level: str) -> None:
