@@ -394,9 +394,6 @@ class MatmulClient {
                      const uint32_t matrixStrideB = 0, const uint32_t matrixStrideC = 0) {
     using namespace detail::mm;
     static_assert(config.isNBatch, "Matmul: IterateNBatch is of a config with isNBatch");
-    static_assert(C::layout == LayoutMode::NONE || C::layout == LayoutMode::BNGS1S2,
-                  "Matmul: C of IterateNBatch in another layout than BNGS1S2 is not simulated yet; "
-                  "docs/simulator.md says what is");
     Impl::CheckBatchCall(false, enSequentialWrite, false, matrixStrideC);
     const GlobalTensor<Dst> space = Space("IterateNBatch");
     later_ = {};
@@ -431,6 +428,9 @@ class MatmulClient {
                        bool enSequentialWrite = false) {
     using namespace detail::mm;
     static_assert(kIntoUb, "Matmul: GetBatchTensorC takes a LocalTensor where C is in VECIN");
+    static_assert(C::layout != LayoutMode::BSNGD && C::layout != LayoutMode::SBNGD,
+                  "Matmul: GetBatchTensorC of C in BSNGD or SBNGD into UB is not simulated yet; "
+                  "docs/simulator.md says what is");
     const GlobalTensor<Dst> from = GetBatchTensorC<sync>(batchA, batchB, enSequentialWrite);
     Answer all;
     all.rows = ResultsOf(batchA, batchB) * static_cast<uint32_t>(tiling_.CLayoutInfoS1);

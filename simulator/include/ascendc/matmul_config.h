@@ -427,6 +427,9 @@ namespace detail::mm {
 enum class Triangle { kNone, kUpper, kLower };
 }  // namespace detail::mm
 
+namespace Impl {
+constexpr int32_t QUEUE_DEPTH = 1;  // of the queues of Matmul; kernels give it to their own
+}
 namespace Impl::Detail {
 template <const auto& config, typename... Types>
 struct MatmulPolicy {

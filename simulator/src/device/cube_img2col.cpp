@@ -98,15 +98,12 @@ void CheckLoad3d(const Load3dCtl& ctl) {
 void CheckLoad3dBits(const Load3dCtl& ctl, bool toA) {
   // The page of LoadDataWithStride leaves 8 bits into L0B out; CANN's own example of it loads int8_t there.
   const bool turns8 = Core::Current().soc.matrix.nzA;
-  if (ctl.bits < 8 || (!toA && ctl.bits == 8 && !turns8)) {
-    if (toA) {
-      ThrowNotSimulated("LoadData of feature maps of int4b_t");
-    }
+  if (!toA && ctl.bits <= 8 && !turns8) {
     ThrowFault("dtype-unsupported", Format("a feature map of %u bits into L0B", ctl.bits),
                "Hardware has 16 and 32 bits there. Use LoadDataWithTranspose.");
   }
-  if (toA && ctl.transpose && ctl.bits == 8 && !turns8) {
-    ThrowFault("dtype-unsupported", "enTranspose with elements of 8 bits",
+  if (toA && ctl.transpose && ctl.bits <= 8 && !turns8) {
+    ThrowFault("dtype-unsupported", Format("enTranspose with elements of %u bits", ctl.bits),
                "Hardware transposes 16 and 32 bits. Use LoadDataWithTranspose.");
   }
 }
@@ -147,6 +144,15 @@ Load3dCtl Resolved(Core& core, const Load3dCtl& given) {
   if (ctl.setsPadding) {
     core.cube.padding = ctl.padding;
   }
+  return ctl;
+}
+
+// Returns the same of bytes: channels of 4 bits come in whole blocks, so that none is parted from the one beside it.
+Load3dCtl InBytes(Load3dCtl ctl) {
+  ctl.bits = 8;
+  ctl.channelSize /= 2;
+  ctl.kStart /= 2;
+  ctl.kExtension /= 2;
   return ctl;
 }
 
@@ -212,7 +218,16 @@ void CubeLoad3d(const Ub& dst, const Ub& src, const Load3dCtl& given) try {
                "Hardware reads what lies behind the feature map. Keep kStartPt + kExtension and "
                "mStartPt within the matrix that img2col makes.");
   }
-  const uint64_t source = ctl.channelSize / move.c0 * ctl.map.l1H * ctl.map.l1W * kCubeBlock;
+  const uint64_t pad = core.cube.padding.value_or(0);
+  if (ctl.bits < 8) {
+    if (pad != 0 && std::ranges::any_of(ctl.map.pad, [](uint8_t side) { return side != 0; })) {
+      ThrowNotSimulated("a padding of int4b_t with another value than 0");
+    }
+    move.ctl = InBytes(ctl);
+    move.width = 1;
+    move.c0 = ColumnsOf(move.ctl.bits);
+  }
+  const uint64_t source = move.ctl.channelSize / move.c0 * ctl.map.l1H * ctl.map.l1W * kCubeBlock;
   if (core.cube.boundary == 0) {
     core.CheckUb(src, 0, Signed(source), "src");
   }
@@ -223,7 +238,7 @@ void CubeLoad3d(const Ub& dst, const Ub& src, const Load3dCtl& given) try {
   move.l1 = core.image.Begin(Space::kL1);
   move.room = core.image.End(Space::kL1) - move.from;
   move.boundary = core.cube.boundary;
-  move.pad = core.cube.padding.value_or(0);
+  move.pad = pad;
   move.own = core.ub;
   core.IssueMove(
       Pipe::kMte1,

@@ -68,9 +68,7 @@ void Load(const LocalTensor<T>& to, const LocalTensor<T>& from, GM_ADDR gm, cons
                                                       words[at + 4], words[at + 5]));
       break;
     case k3d:
-      if constexpr (!std::is_same_v<T, int4b_t>) {
-        LoadDataImpl(to, from, Load3d<T>(words, at));  // the name in the implementation
-      }
+      LoadDataImpl(to, from, Load3d<T>(words, at));  // the name in the implementation
       break;
     case kFromGm: {
       GlobalTensor<T> source;

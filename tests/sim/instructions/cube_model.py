@@ -59,9 +59,13 @@ def packed(matrix: Array, order: str) -> Array:
     padded = np.zeros((rows, columns), np.int8)
     padded[: matrix.shape[0], : matrix.shape[1]] = matrix
     parts = padded.reshape(rows // ROWS, ROWS, columns // k0, k0)
-    flat = parts.transpose((0, 2, 1, 3) if order == "zz" else (2, 0, 1, 3)).reshape(-1)
-    nibbles = flat.astype(np.uint8) & 15
-    return (nibbles[0::2] | nibbles[1::2] << 4).astype(np.uint8)
+    return nibbles(parts.transpose((0, 2, 1, 3) if order == "zz" else (2, 0, 1, 3)).reshape(-1))
+
+
+def nibbles(numbers: Array) -> Array:
+    """4-bit numbers as bytes."""
+    each = numbers.astype(np.uint8) & 15
+    return (each[0::2] | each[1::2] << 4).astype(np.uint8)
 
 
 @dataclass(frozen=True)
@@ -140,10 +144,11 @@ class FeatureMap:
     pad: tuple[int, int, int, int] = (0, 0, 0, 0)  # left, right, top, bottom
     value: float = 0
     transpose: bool = False
+    bits: int = 0  # of an element; 0: as the array has it
 
     def matrix(self, image: Array) -> Array:
         """All of it: a row for each place of the filter."""
-        c0 = BLOCK // image.itemsize
+        c0 = columns_of(self.bits or 8 * image.itemsize)
         image = image.reshape(self.channels // c0, self.h, self.w, c0)
         left, right, top, bottom = self.pad
         padded = np.pad(

@@ -391,7 +391,7 @@ __aicore__ inline void RunInL1(GM_ADDR a, GM_ADDR b, GM_ADDR c, GM_ADDR told) {
       object;
   REGIST_MATMUL_OBJ(&pipe, GetSysWorkSpacePtr(), object, &tiling);
   TQue<place, 1> scm;
-  TQue<TPosition::CO1, 1> sums;
+  TQue<TPosition::CO1, AscendC::Impl::QUEUE_DEPTH> sums;
   constexpr uint32_t kMost = 128;
   TBuf<place> buffer;
   if constexpr (ofQueue) {

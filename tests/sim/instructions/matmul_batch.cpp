@@ -119,7 +119,7 @@ class Batches {
     } else if (told_.way == kNotTold) {
       object.template IterateBatch<false>(c, batchA, batchB, false, strideA, strideB);
       object.WaitIterateBatch();
-    } else if constexpr (C::layout == LayoutMode::BNGS1S2 && config.isNBatch) {
+    } else if constexpr (config.isNBatch) {
       Loops(object, c, batchA, batchB);
     } else {
       object.IterateBatch(c, batchA, batchB, told_.way == kSequential, strideA, strideB,
@@ -242,4 +242,7 @@ BATCHES(bngs, Bngs, OutBngs, CFG_NORM)
 using InUb = MatmulType<TPosition::VECIN, CubeFormat::ND_ALIGN, float, false, LayoutMode::NORMAL>;
 BATCHES(normal_ub, Normal, InUb, CFG_NORM)
 BATCHES(loops, Bsngd, OutBngs, kManyLoops)
+BATCHES(loops_bsngd, Bsngd, OutBsngd, kManyLoops)
+BATCHES(loops_sbngd, Sbngd, OutSbngd, kManyLoops)
+BATCHES(loops_normal, Normal, OutNormal, kManyLoops)
 #endif

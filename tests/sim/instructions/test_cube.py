@@ -424,6 +424,35 @@ def test_feature_map_into_a(
     np.testing.assert_array_equal(got, product_of(window, b))
 
 
+MAPS_OF_4_BITS = [
+    model.FeatureMap(1, 48, 128, 128, 48, bits=4),
+    model.FeatureMap(6, 7, 64, 9 * 64, 16, kernel=(3, 3), pad=(1, 1, 1, 1), m_start=16, bits=4),
+    model.FeatureMap(9, 8, 128, 128, 16, k_start=64, kernel=(2, 3), stride=(2, 1), bits=4),
+]
+
+
+@pytest.mark.parametrize("feature", MAPS_OF_4_BITS)
+def test_feature_map_of_4_bits(
+    runtime: Runtime, library: ctypes.CDLL, feature: model.FeatureMap
+) -> None:
+    """Blocks of 64 channels, two in a byte."""
+    rng = np.random.default_rng(feature.k)
+    numbers = rng.integers(-8, 8, feature.channels * feature.h * feature.w).astype(np.int8)
+    window = feature.window(numbers)
+    b = rng.integers(-8, 8, (feature.k, 16)).astype(np.int8)
+    right = model.packed(b, "zn")
+    words = [MAP, feature.h, feature.w, feature.channels, feature.k, feature.m]
+    words += [feature.k_start, feature.m_start, *feature.stride, *feature.kernel]
+    words += [*feature.dilation, *feature.pad, 0, 0]
+    product = Product(
+        "int4_int32", at_least(model.nibbles(numbers)), right, words,
+        [K2D, 0, right.size // 512, 1, 0], feature.m, 16, feature.k, np.int32,
+        elements=feature.m * 16,
+    )  # fmt: skip
+    got = product.run(runtime, library).reshape(feature.m, 16)
+    np.testing.assert_array_equal(got, product_of(window, b))
+
+
 @pytest.mark.parametrize("kernel", ["half_float", "float_float"])
 def test_feature_map_into_b(runtime: Runtime, library: ctypes.CDLL, kernel: str) -> None:
     """A matrix in NZ is a feature map of one column: one load makes L0B's fractals of it."""

@@ -143,12 +143,12 @@ class Batches:
         groups = max(self.g) if self.of_c == 1 and self.layout != NORMAL else 1
         per_c = max(self.batch) // groups
         every = self.b * self.n * self.of_c // per_c
-        calls = 1 if self.kernel == "loops" else every
+        calls = 1 if self.kernel.startswith("loops") else every
         told = {
             "trans_a": int(self.trans[0]), "trans_b": int(self.trans[1]), "way": self.way,
             "bias": int(self.bias), "batch_a": batch_a, "batch_b": batch_b, "calls": calls,
             "cores": self.cores, "stride_a": 0, "stride_b": 0, "atomic": 0,
-            "per_c": every if self.kernel == "loops" else per_c,
+            "per_c": every if self.kernel.startswith("loops") else per_c,
         } | self.told  # fmt: skip
         in_memory = [
             (*x.shape[:3], *(model.up(size, 16) for size in x.shape[3:]))
@@ -309,6 +309,18 @@ def test_batch_after_batch(
 ) -> None:
     """IterateNBatch leaves C where SetWorkspace says; the kernel takes it from there."""
     batches = Batches("loops", BSNGD, BNGS, 2, 2, groups, (32, 48, 40), batch, way=way)
+    batches.check(batches.run(runtime, on_both))
+
+
+@pytest.mark.parametrize(
+    ("kernel", "layout"), [("loops_bsngd", BSNGD), ("loops_sbngd", SBNGD), ("loops_normal", NORMAL)]
+)
+def test_loops_in_other_layouts(
+    runtime: Runtime, on_both: ctypes.CDLL, kernel: str, layout: str
+) -> None:
+    """IterateNBatch puts each matrix where the layout of C has it."""
+    axes: Any = (1, 8, (1, 1)) if layout == NORMAL else (2, 2, (2, 2))
+    batches = Batches(kernel, layout, layout, *axes, (32, 48, 40), (2, 2), bias=True, way=LOOPS)
     batches.check(batches.run(runtime, on_both))
 
 
