@@ -224,6 +224,7 @@ def main() -> int:
             )  # fmt: skip
             print(f"{job.name} {job.arch} {job.scenario or ''}: {verdict}", file=sys.stderr)
     given = ["--unit", words.unit] if words.unit else []
+    given += [part for name in words.arch or () for part in ("--arch", name)]
     given += [part for name in words.only for part in ("--only", name)]
     given += ["--output", str(words.output)] if words.output else []
     command = " ".join(["scripts/compatibility_examples.py", "CHECKOUT", *given])

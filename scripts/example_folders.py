@@ -97,8 +97,9 @@ def _scenarios(project: str, page: str) -> tuple[str | None, ...]:
     span = span or re.search(r"\((\d)[-,\d]*(\d)\)\"\)", project)
     if span:
         return tuple(str(number) for number in range(int(span[1]), int(span[2]) + 1))
-    row = re.search(r"\| `SCENARIO_NUM` \|([^|]*)\|", page)
-    return tuple(re.findall(r"`(\d)`", row[1])) if row else (None,)
+    row = re.search(r"\| `SCENARIO_NUM` +\|([^|]*)\|", page)
+    numbers = re.findall(r"`(\d)`", row[1]) if row else re.findall(r"SCENARIO_NUM=(\d)\b", page)
+    return tuple(sorted(set(numbers))) or (None,)
 
 
 def run_example(  # noqa: C901
@@ -194,7 +195,7 @@ def run_example(  # noqa: C901
 
 def _words(command: str, scenario: str | None) -> list[str]:
     """A command of a page, for a scenario: pages name one as an example."""
-    command = command.replace("$SCENARIO_NUM", scenario or "")
+    command = re.sub(r"\$(SCENARIO_NUM\b|\{SCENARIO_NUM\})", scenario or "", command)
     if scenario is not None:
         command = re.sub(
             r"(-scenario_?num[= ])\d+", rf"\g<1>{scenario}", command, flags=re.IGNORECASE
