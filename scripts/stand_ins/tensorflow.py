@@ -17,14 +17,10 @@ _Array: TypeAlias = npt.NDArray[np.float64]
 
 
 class _Node:
-    """A value that is computed when a session runs; one without a way is fed."""
+    """A value that is computed when a session runs, from what was fed."""
 
-    def __init__(self, compute: Callable[[Mapping[_Node, _Array]], _Array] | None = None) -> None:
-        self._compute = compute
-
-    def value(self, fed: Mapping[_Node, _Array]) -> _Array:
-        """What the node is, with what was fed."""
-        return fed[self] if self._compute is None else self._compute(fed)
+    def __init__(self, value: Callable[[Mapping[_Node, _Array]], _Array]) -> None:
+        self.value = value
 
 
 class _Session:
@@ -41,12 +37,20 @@ class _Session:
         return node.value(feed_dict)
 
 
+def placeholder(dtype: npt.DTypeLike, shape: tuple[int, ...]) -> _Node:
+    """A value that is fed, as such an array."""
+    node = _Node(lambda fed: np.asarray(fed[node], dtype).reshape(shape))
+    return node
+
+
 def matmul(a: _Node, b: _Node, transpose_a: bool = False, transpose_b: bool = False) -> _Node:
     """The product of two matrices, or of their transposes."""
 
     def compute(fed: Mapping[_Node, _Array]) -> _Array:
         left, right = a.value(fed), b.value(fed)
-        return (left.T if transpose_a else left) @ (right.T if transpose_b else right)
+        return (left.swapaxes(-1, -2) if transpose_a else left) @ (
+            right.swapaxes(-1, -2) if transpose_b else right
+        )
 
     return _Node(compute)
 
@@ -61,6 +65,6 @@ compat = SimpleNamespace(
     v1=SimpleNamespace(
         Session=_Session,
         disable_eager_execution=lambda: None,
-        placeholder=lambda dtype, shape: _Node(),
+        placeholder=placeholder,
     )
 )

@@ -210,6 +210,50 @@ def test_page_of_an_example(tmp_path: Path) -> None:
         read_example(tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("page", "scenarios"),
+    [
+        ("| `SCENARIO_NUM`      | `1`、`2` | scenario |", ("1", "2")),
+        ("### SCENARIO_NUM=2\n### SCENARIO_NUM=1, not SCENARIO_NUM=1", ("1", "2")),
+        ("", (None,)),
+    ],
+)
+def test_scenarios_of_the_page_alone(
+    tmp_path: Path, page: str, scenarios: tuple[str | None, ...]
+) -> None:
+    """In a table with padding, or in the text; the project only takes the number."""
+    (tmp_path / "CMakeLists.txt").write_text("add_definitions(-DSCENARIO_NUM=${SCENARIO_NUM})\n")
+    run = "./demo\npython3 ../scripts/verify_result.py ${SCENARIO_NUM}\n"
+    (tmp_path / "README.md").write_text(f"{page}\n{run}")
+    assert read_example(tmp_path).scenarios == scenarios
+
+
+def test_products_without_tensorflow() -> None:
+    """Scripts that ask tensorflow for a product get one in float32."""
+    text = """\
+import numpy as np, tensorflow as tf
+tf.compat.v1.disable_eager_execution()
+a = tf.compat.v1.placeholder(np.float32, shape=(2, 3))
+b = tf.compat.v1.placeholder(np.float32, shape=(4, 3))
+fed = {a: np.ones((2, 3)), b: np.full((4, 3), 2)}
+with tf.compat.v1.Session() as session:
+    got = session.run(tf.matmul(a, b, transpose_b=True), feed_dict=fed)
+    print(got.dtype, got.tolist())
+    print(session.run(tf.add(b, b), feed_dict=fed).tolist()[0])
+    print(tf.bfloat16.as_numpy_dtype(1.0))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", text],
+        cwd=ROOT / "scripts" / "stand_ins",
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.splitlines() == [
+        "float32 [[6.0, 6.0, 6.0, 6.0], [6.0, 6.0, 6.0, 6.0]]", "[4.0, 4.0, 4.0]", "1",
+    ]  # fmt: skip
+
+
 # -- the compiler ----------------------------------------------------------------------------
 
 
