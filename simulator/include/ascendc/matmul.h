@@ -39,6 +39,8 @@ class MatmulImpl {
                         kOfMx = Rules::kOfMx;
   static_assert(kOfMx == detail::mm::kTakesScales<Policy<given, A, B, C, Bias>>,
                 "Matmul: MatmulWithScalePolicy and MatmulTypeWithScale go together");
+  static_assert(Policy<given, A, B, C, Bias>::kSplit == detail::mm::Split::kNone,
+                "Matmul: SplitMMatmulPolicy and SplitNMatmulPolicy are of MIX kernels of 950");
   using InL0A = typename detail::mm::InL0<SrcA, kOfMx>::Type;
   using InL0B = typename detail::mm::InL0<SrcB, kOfMx>::Type;
   static constexpr uint32_t kDropped = detail::mm::kDropped<B>;
@@ -258,10 +260,7 @@ class MatmulImpl {
   void GetTensorC(const GlobalTensor<Dst>& gm, uint8_t enAtomic = 0,
                   bool enSequentialWrite = false) {
     static_assert(!kOwnCo1, "Matmul: C in CO1 leaves by the kernel's own Fixpipe");
-    if (!hasTile_ || !detail::mm::Memory::Of(pipe_).IsOwnedBy(this)) {
-      detail::mm::Misuse("GetTensorC", "Call it after an Iterate that returned true.",
-                         "there is no tile of C");
-    }
+    CheckHasTile();
     Out(gm, enAtomic, enSequentialWrite);
   }
   template <bool sync = true>
@@ -317,6 +316,14 @@ class MatmulImpl {
                ? 1
                : Word(std::max({tiling.ALayoutInfoG, tiling.BLayoutInfoG, 1}));
   }
+  // Half of the tile for one of two AIVs, in rows as long as the half of a whole tile.
+  void GetHalf(const GlobalTensor<Dst>& gm, const detail::mm::Window& half, uint32_t pitch) {
+    CheckHasTile();
+    if (half.rows > 0 && half.columns > 0) {
+      Out(gm, 0, true, half, pitch);
+    }
+  }
+  bool HasTile() const { return hasTile_; }
   // Nobody has to call End any more.
   void Forget() { isUnderWay_ = false; }
   // The tile that Iterate has made: where it lies, and its rows where it is written by itself.
@@ -494,6 +501,12 @@ class MatmulImpl {
     if (pipe_ == nullptr) {
       detail::mm::Misuse(call, "REGIST_MATMUL_OBJ with a tiling does it, or Init.",
                          "the object has no tiling");
+    }
+  }
+  void CheckHasTile() const {
+    if (!hasTile_ || !detail::mm::Memory::Of(pipe_).IsOwnedBy(this)) {
+      detail::mm::Misuse("GetTensorC", "Call it after an Iterate that returned true.",
+                         "there is no tile of C");
     }
   }
   static void CheckQuantises(const char* call) {
@@ -884,6 +897,11 @@ class MatmulImpl {
   }
 
   void Out(const GlobalTensor<Dst>& gm, uint8_t enAtomic, bool isDense) {
+    Out(gm, enAtomic, isDense, {0, 0, rows_, columns_}, Word(tiling_.baseN));
+  }
+  // A window of the tile; densePitch: from row to row where tiles lie one behind the other.
+  void Out(const GlobalTensor<Dst>& gm, uint8_t enAtomic, bool isDense,
+           const detail::mm::Window& window, uint32_t densePitch) {
     using namespace detail::mm;
     Memory& memory = Memory::Of(pipe_);
     if (config.isPartialOutput && !isDense) {
@@ -904,8 +922,8 @@ class MatmulImpl {
       memory.l0c.Reclaim(tileSlot_);
     }
     FixpipeParamsV220 p;
-    p.nSize = columns_;
-    p.mSize = rows_;
+    p.nSize = window.columns;
+    p.mSize = window.rows;
     p.srcStride = TileHeight();
     p.quantPre = ModeOf<SrcA, Sum, Dst>(quant_ == Quant::kVector || quant_ == Quant::kVectorInL1);
     p.deqScalar = quantScalar_;
@@ -925,14 +943,15 @@ class MatmulImpl {
       constexpr uint32_t kUnit =
           C::format == CubeFormat::ND_ALIGN ? ONE_BLK_SIZE / uint32_t{sizeof(Dst)} : 1;
       const uint32_t pitch = pitchC_ != 0 ? pitchC_ : orgKc_ != 0 ? orgKc_ : orgN_;
-      p.dstStride = UpTo(isDense ? Word(tiling_.baseN) : pitch, kUnit);
+      p.dstStride = UpTo(isDense ? densePitch : pitch, kUnit);
       at = isDense ? 0 : uint64_t{row_} * p.dstStride + column_;
     }
     SetAtomicOf<Dst>(enAtomic);
     constexpr const FixpipeConfig& kLayout = kToNz               ? CFG_NZ
                                              : kIsColumnMajor<C> ? CFG_COLUMN_MAJOR
                                                                  : CFG_ROW_MAJOR;
-    const LocalTensor<Sum> from = memory.template L0c<Sum>(tileSlot_ * room_.ofTile);
+    const LocalTensor<Sum> from = memory.template L0c<Sum>(
+        tileSlot_ * room_.ofTile)[window.column * TileHeight() + window.row * kRows];
     if constexpr (kCopiesOut) {
       CopyOut(gm[at], from, p);
     } else if (quant_ == Quant::kVector) {
@@ -940,15 +959,17 @@ class MatmulImpl {
       const LocalTensor<uint64_t> l1 = memory.template L1<uint64_t>(room_.atQuant);
       // As words: rows of 64 bits are not copied.
       GlobalTensor<uint32_t> words;
-      words.SetGlobalBuffer(reinterpret_cast<__gm__ uint32_t*>(quantGm_[column_].GetPhyAddr()),
-                            2 * columns_);
+      words.SetGlobalBuffer(
+          reinterpret_cast<__gm__ uint32_t*>(quantGm_[column_ + window.column].GetPhyAddr()),
+          2 * window.columns);
       DataCopy(l1.template ReinterpretCast<uint32_t>(), words,
-               Nd2NzParams(1, 1, 2 * columns_, 0, 2 * columns_, 1, 1, 0));
+               Nd2NzParams(1, 1, 2 * window.columns, 0, 2 * window.columns, 1, 1, 0));
       memory.quant1.Filled(slot);
       Fixpipe<Dst, Sum, kLayout>(gm[at], from, l1, ParamsOf<kLayout>(p));
       memory.quant1.Free(slot);
     } else if (quant_ == Quant::kVectorInL1) {
-      Fixpipe<Dst, Sum, kLayout>(gm[at], from, quantL1_[column_], ParamsOf<kLayout>(p));
+      Fixpipe<Dst, Sum, kLayout>(gm[at], from, quantL1_[column_ + window.column],
+                                 ParamsOf<kLayout>(p));
     } else {
       Fixpipe<Dst, Sum, kLayout>(gm[at], from, ParamsOf<kLayout>(p));
     }

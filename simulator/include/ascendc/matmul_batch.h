@@ -10,6 +10,11 @@
 
 namespace AscendC::detail::mm {
 
+// A part of a tile.
+struct Window {
+  uint32_t row = 0, column = 0, rows = 0, columns = 0;
+};
+
 // IterateBatch is asked for this.
 struct Batch {
   uint32_t a = 0, b = 0;  // matrices of A and of B; the fewer ones are used several times

@@ -23,8 +23,20 @@ class MatmulClient {
   static constexpr bool kIntoUb = detail::mm::kIsInUb<C>;
   static constexpr bool kFromUb =
       detail::mm::kIsInUb<A> || detail::mm::kIsInUb<B> || detail::mm::kIsInUb<Bias>;
-  using Impl = MatmulImpl<detail::mm::InGm<A>, detail::mm::InGm<B>, detail::mm::InGm<C>,
-                          detail::mm::InGm<Bias>, given, CallBack, Policy>;
+  // Both AIVs ask for the same product, and the AIC computes it once. On 950 each gets half of a tile in UB.
+  static constexpr bool kIsShared = A::ibShare && B::ibShare;
+  static constexpr auto kPolicySplits = Policy<given, A, B, C, Bias>::kSplit;
+  static constexpr auto kSplit =
+      kPolicySplits == detail::mm::Split::kNone && detail::mm::kOn950 && kIsShared && kIntoUb
+          ? detail::mm::Split::kRows
+          : kPolicySplits;
+  static constexpr bool kSplits = kSplit != detail::mm::Split::kNone;
+  template <template <const auto&, typename...> class ItsPolicy>
+  using ImplBy = MatmulImpl<detail::mm::InGm<A>, detail::mm::InGm<B>, detail::mm::InGm<C>,
+                            detail::mm::InGm<Bias>, given, CallBack, ItsPolicy>;
+  // The halves are this class's work.
+  using Impl =
+      std::conditional_t<kSplits, ImplBy<::AscendC::Impl::Detail::MatmulPolicy>, ImplBy<Policy>>;
   using SrcA = typename A::T;
   using SrcB = typename B::T;
   using Dst = typename C::T;
@@ -32,8 +44,6 @@ class MatmulClient {
   static constexpr MatmulConfig config = ToMatmulConfig(given);
   static constexpr bool kServes = g_coreType == AIC;
   static constexpr uint32_t kMostVectors = 2;  // of an AI core
-  // Both AIVs ask for the same product, and the AIC computes it once.
-  static constexpr bool kIsShared = A::ibShare && B::ibShare;
   static constexpr uint64_t kType = detail::mm::NumberOf<MatmulClient>();
   struct Nothing {};
 
@@ -51,6 +61,10 @@ class MatmulClient {
       (A::pos == TPosition::GM || A::format == CubeFormat::ND || A::format == CubeFormat::NZ) &&
           (B::pos == TPosition::GM || B::format == CubeFormat::ND || B::format == CubeFormat::NZ),
       "Matmul: matrices in UB are ND or NZ");
+  static_assert(kPolicySplits == detail::mm::Split::kNone ||
+                    (detail::mm::kOn950 && kIntoUb && kIsShared),
+                "Matmul: SplitMMatmulPolicy and SplitNMatmulPolicy are of Ascend 950, with C in "
+                "UB, and with ibShare of A and B");
   static_assert(!detail::mm::kIsSparse<B>,
                 "Matmul: SparseMatmulType is of kernels of cube cores alone (ASCENDC_CUBE_ONLY)");
   static_assert(A::layout == LayoutMode::NONE || !kFromUb,
@@ -237,7 +251,16 @@ class MatmulClient {
   // --- products -------------------------------------------------------------------------------------------------------------
   template <bool sync = true>
   bool Iterate(bool enPartialSum = false) {
-    if constexpr (kIsShared) {
+    if constexpr (kSplits) {
+      static_assert(kGivesHalves<sync>,
+                    "Matmul: halves of a tile for two AIVs are of float, by the NORM template, and "
+                    "of Iterate<true>");
+      if (GetTaskRatio() != kMostVectors) {
+        detail::mm::Misuse("Iterate", "Run two, or leave out ibShare of A and B.",
+                           "halves of a tile are for two AIVs, and the AIC has %d",
+                           static_cast<int>(GetTaskRatio()));
+      }
+    } else if constexpr (kIsShared) {
       detail::mm::Misuse("Iterate", "Call IterateAll with a GlobalTensor.",
                          "A and B have ibShare, whose results come by IterateAll alone");
     }
@@ -257,6 +280,10 @@ class MatmulClient {
                   bool enSequentialWrite = false) {
     static_assert(sync,
                   "Matmul: GetTensorC<false> takes a LocalTensor, or returns where the tile is");
+    if (kSplits) {
+      detail::mm::Misuse("GetTensorC", "Give it a LocalTensor.",
+                         "A and B have ibShare: each AIV gets half of the tile in UB");
+    }
     Tile(gm, enAtomic, enSequentialWrite);
   }
   // A tile into UB, by the framework's part of the workspace: rows lie baseN elements apart.
@@ -272,7 +299,9 @@ class MatmulClient {
     if (sync && later_.count == 0) {  // Iterate says which it is, whatever the argument here
       const GlobalTensor<Dst> slot = share_.template Slot<Dst>();
       const detail::mm::Answer tile = Tile(slot, 0, true);
-      share_.CopyToUb(co2Local, slot, tile, tile.pitch);
+      if (tile.rows > 0) {
+        share_.CopyToUb(co2Local, slot, tile, tile.pitch);
+      }
     } else {
       detail::mm::Answer tile;
       const GlobalTensor<Dst> slot = NextOfLater(&tile);
@@ -317,6 +346,9 @@ class MatmulClient {
     const GlobalTensor<Dst> slot = share_.template Slot<Dst>();
     while (Iterate()) {
       const detail::mm::Answer tile = Tile(slot, 0, true);
+      if (tile.rows == 0) {
+        continue;
+      }
       const uint32_t pitch = detail::mm::UpTo(tile.columnsOfPart, detail::mm::kC0<Dst>);
       if (C::format == CubeFormat::ND && pitch != tile.columnsOfPart) {
         detail::mm::Misuse("IterateAll", "Rows in UB are whole blocks of 32 bytes: use ND_ALIGN.",
@@ -458,17 +490,19 @@ class MatmulClient {
       }
     }
   }
-  // On the AIC: does what one of its AIVs asks for. Returns whether that AIV's tile is in L0C now.
-  __attribute__((always_inline)) bool Serve(TPipe* pipe, uint32_t vector,
-                                            const detail::mm::Request& request) {
+  // On the AIC: does what one of its AIVs asks for. Returns the AIV that has the next turn, as its tile is in L0C now; or -1.
+  __attribute__((always_inline)) int32_t Serve(TPipe* pipe, uint32_t vector,
+                                               const detail::mm::Request& request) {
     if constexpr (kServes) {
       return Do(pipe, vector, request);
     } else {
-      return false;
+      return -1;
     }
   }
 
  private:
+  template <bool sync>
+  static constexpr bool kGivesHalves = sync && std::is_same_v<Dst, float> && config.doNorm;
   template <bool>
   static constexpr bool kIsBatch = A::layout != LayoutMode::NONE;
 
@@ -620,21 +654,22 @@ class MatmulClient {
       }
     }
   }
-  __attribute__((always_inline)) bool Do(TPipe* pipe, uint32_t vector,
-                                         const detail::mm::Request& request) {
+  __attribute__((always_inline)) int32_t Do(TPipe* pipe, uint32_t vector,
+                                            const detail::mm::Request& request) {
     using namespace detail::mm;
     if (request.type != kType) {
       Misuse("REGIST_MATMUL_OBJ", "Both halves and both AIVs list the same objects in one order.",
              "object number %u of the AIV has another type than the AIC's", request.object);
     }
     Impl& impl = impl_.of[kIsShared ? 0 : vector];
-    const bool isDone =
-        kIsShared && ++impl_.served[vector] <= impl_.served[kMostVectors - 1 - vector];
+    const uint32_t other = kMostVectors - 1 - vector;
+    const bool isDone = kIsShared && ++impl_.served[vector] <= impl_.served[other];
     if (!isDone) {
       Set(impl, pipe, request);
     }
-    bool hasTile = false;
-    switch (isDone ? Ask::kNothing : request.ask) {
+    bool hasTile = kSplits && isDone && impl.HasTile();
+    const bool isHalf = kSplits && request.ask == Ask::kTile;  // each AIV's own
+    switch (isDone && !isHalf ? Ask::kNothing : request.ask) {
       case Ask::kNothing:
         break;
       case Ask::kIterate:
@@ -643,7 +678,15 @@ class MatmulClient {
         }
         break;
       case Ask::kTile:
-        impl.GetTensorC(request.c.Get<Dst>(), request.atomic, request.dense);
+        if constexpr (kSplits) {
+          const Answer half = HalfOf(impl, vector);
+          const Window window{kSplit == Split::kRows ? vector * PartsOf(impl.TileRows(), 2) : 0,
+                              kSplit == Split::kColumns ? vector * half.columns : 0, half.rows,
+                              half.columns};
+          impl.GetHalf(request.c.Get<Dst>(), window, half.pitch);
+        } else {
+          impl.GetTensorC(request.c.Get<Dst>(), request.atomic, request.dense);
+        }
         break;
       case Ask::kAll:
         if constexpr (A::layout == LayoutMode::NONE) {
@@ -660,11 +703,33 @@ class MatmulClient {
         break;
     }
     if (request.answered) {
-      const Answer answer{hasTile,        impl.TileRows(),   impl.TileColumns(), impl.TilePitch(),
-                          impl.TileRow(), impl.TileColumn(), impl.PartColumns()};
+      Answer answer = HalfOf(impl, vector);
+      answer.hasTile = hasTile;
       aclsim::MatmulAnswer(vector, request.object, &answer, sizeof(answer));
     }
-    return hasTile;
+    if (kSplits && (request.ask == Ask::kIterate || request.ask == Ask::kTile)) {
+      // Both have a tile before the next one is made.
+      return impl_.served[vector] > impl_.served[other] ? static_cast<int32_t>(other) : -1;
+    }
+    return hasTile ? static_cast<int32_t>(vector) : -1;
+  }
+  // Where the tile of an AIV lies, or its half of one: the first AIV has the odd row.
+  static detail::mm::Answer HalfOf(const Impl& impl, uint32_t vector) {
+    using namespace detail::mm;
+    Answer tile{false,          impl.TileRows(),   impl.TileColumns(), impl.TilePitch(),
+                impl.TileRow(), impl.TileColumn(), impl.PartColumns()};
+    if constexpr (kSplit == Split::kRows) {
+      tile.rows = (tile.rows + 1 - vector) / 2;
+      tile.row /= 2;
+    } else if constexpr (kSplit == Split::kColumns) {
+      if (tile.columns % (2 * kRows) != 0) {
+        Misuse("GetTensorC", "Let N be a multiple of 32, or use SplitMMatmulPolicy.",
+               "SplitNMatmulPolicy halves a tile of %u columns, which is no multiple of 32",
+               tile.columns);
+      }
+      tile.columns /= 2, tile.pitch /= 2, tile.column /= 2, tile.columnsOfPart /= 2;
+    }
+    return tile;
   }
   static void Set(Impl& impl, TPipe* pipe, const detail::mm::Request& request) {
     using namespace detail::mm;

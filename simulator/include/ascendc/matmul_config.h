@@ -425,6 +425,8 @@ struct MatmulCallBackFunc {
 namespace detail::mm {
 // A policy leaves out the tiles of C below or above the diagonal.
 enum class Triangle { kNone, kUpper, kLower };
+// A policy gives each of two AIVs half of a tile.
+enum class Split { kNone, kRows, kColumns };
 }  // namespace detail::mm
 
 namespace Impl {
@@ -434,7 +436,8 @@ namespace Impl::Detail {
 template <const auto& config, typename... Types>
 struct MatmulPolicy {
   static constexpr auto kTriangle = ::AscendC::detail::mm::Triangle::kNone;
-  static constexpr bool kIsSimulated = true, kTakesScales = false;
+  static constexpr auto kSplit = ::AscendC::detail::mm::Split::kNone;
+  static constexpr bool kTakesScales = false;
 };
 template <const auto& config, typename... Types>
 struct TrianUpperMatmulPolicy : MatmulPolicy<config, Types...> {
@@ -453,11 +456,11 @@ struct MatmulWithScalePolicy : MatmulPolicy<config, Types...> {
 };
 template <const auto& config, typename... Types>
 struct SplitMMatmulPolicy : MatmulPolicy<config, Types...> {
-  static constexpr bool kIsSimulated = false;
+  static constexpr auto kSplit = ::AscendC::detail::mm::Split::kRows;
 };
 template <const auto& config, typename... Types>
 struct SplitNMatmulPolicy : MatmulPolicy<config, Types...> {
-  static constexpr bool kIsSimulated = false;
+  static constexpr auto kSplit = ::AscendC::detail::mm::Split::kColumns;
 };
 }  // namespace Impl::Detail
 

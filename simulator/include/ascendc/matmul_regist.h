@@ -44,14 +44,14 @@ void List(uint32_t* count, TPipe* pipe, GM_ADDR workspace, Object& object,
 
 // In the kernel's own function, as calls of an object are: reports know few of the frames above an instruction.
 template <typename Object, typename... Rest>
-__attribute__((always_inline)) inline bool ServeBy(uint32_t at, TPipe* pipe, uint32_t vector,
-                                                   const Request& request, Object& object,
-                                                   Rest&&... rest) {
+__attribute__((always_inline)) inline int32_t ServeBy(uint32_t at, TPipe* pipe, uint32_t vector,
+                                                      const Request& request, Object& object,
+                                                      Rest&&... rest) {
   if constexpr (kIsTiling<Object>) {
     if constexpr (sizeof...(Rest) > 0) {
       return ServeBy(at, pipe, vector, request, rest...);
     } else {
-      return false;
+      return -1;
     }
   } else {
     if (request.object == at) {
@@ -85,11 +85,10 @@ __attribute__((always_inline)) inline bool ServeAll(TPipe* pipe, GM_ADDR workspa
     return false;
   }
   Request request;
-  // An AIV whose tile is in L0C gets it before another one has its turn.
+  // An AIV whose tile, or whose half of one, is in L0C gets it before another one has its turn.
   int32_t holder = -1;
   for (int32_t vector; (vector = aclsim::MatmulServe(holder, &request, sizeof(request))) >= 0;) {
-    const bool holds = ServeBy(0, pipe, static_cast<uint32_t>(vector), request, args...);
-    holder = holds ? vector : -1;
+    holder = ServeBy(0, pipe, static_cast<uint32_t>(vector), request, args...);
   }
   EndEach(args...);
   return true;

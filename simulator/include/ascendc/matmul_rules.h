@@ -19,9 +19,6 @@ struct TriangleOf {
 };
 template <typename Policy>
 struct TriangleOf<Policy, std::void_t<decltype(Policy::kTriangle)>> {
-  static_assert(Policy::kIsSimulated,
-                "Matmul: SplitMMatmulPolicy and SplitNMatmulPolicy are not simulated yet; "
-                "docs/simulator.md says what is");
   static constexpr Triangle value = Policy::kTriangle;
 };
 template <typename Policy, typename = void>

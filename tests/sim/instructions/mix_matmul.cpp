@@ -593,3 +593,83 @@ __aicore__ inline void RunDualMaster(GM_ADDR a, GM_ADDR b, GM_ADDR c, GM_ADDR bi
   }
 DUAL_MASTER(dual_master, true)
 DUAL_MASTER(dual_master_alone, false)
+
+#if __NPU_ARCH__ == 3510
+namespace {
+
+// With ibShare of A and B each AIV gets half of a tile in UB, which it doubles.
+template <bool ofColumns, typename Object>
+__aicore__ inline void RunHalves(Object& object, TPipe& pipe, const TCubeTiling& t, GM_ADDR a,
+                                 GM_ADDR b, GM_ADDR c, GM_ADDR told) {
+  const auto& rest = *reinterpret_cast<__gm__ Told*>(told + sizeof(TCubeTiling));
+  const auto core = static_cast<int>(GetBlockIdx() / 2),
+             second = static_cast<int>(GetSubBlockIdx());
+  const int first = core * t.singleCoreM, m = Std::min(t.M - first, t.singleCoreM);
+  GlobalTensor<half> left, right;
+  GlobalTensor<float> out;
+  left.SetGlobalBuffer(reinterpret_cast<__gm__ half*>(a), uint64_t(t.M * t.Ka));
+  right.SetGlobalBuffer(reinterpret_cast<__gm__ half*>(b), uint64_t(t.Kb * t.N));
+  out.SetGlobalBuffer(reinterpret_cast<__gm__ float*>(c), uint64_t(t.M * t.N));
+  object.SetTail(m);
+  object.SetTensorA(left[uint64_t(first * t.Ka)]);
+  object.SetTensorB(right);
+  const int elements = t.baseM * t.baseN;
+  TQue<TPosition::VECOUT, 1> tiles;
+  pipe.InitBuffer(tiles, 1, uint32_t(elements) * uint32_t{sizeof(float)});
+  if (rest.way == kTileFirst) {
+    object.Iterate();
+    object.GetTensorC(out);
+    return;
+  }
+  const int down = DivCeil(m, t.baseM);
+  for (int tile = 0; rest.way == kAll ? tile == 0 : object.Iterate(); ++tile) {
+    LocalTensor<float> x = tiles.AllocTensor<float>();
+    if (rest.way == kAll) {
+      object.IterateAll(x);
+    } else {
+      object.GetTensorC(x, 0, true);
+    }
+    Muls(x, x, 2.0f, elements / 2);
+    tiles.EnQue(x);
+    x = tiles.DeQue<float>();
+    int row = tile % down * t.baseM, column = tile / down * t.baseN;
+    int rows = Std::min(t.baseM, m - row), columns = Std::min(t.baseN, t.N - column);
+    int pitch = rest.way == kAll ? DivCeil(columns, 8) * 8 : t.baseN;
+    if (ofColumns) {
+      columns /= 2, pitch /= 2, column += second * columns;
+    } else {
+      row += second * DivCeil(rows, 2), rows = (rows + 1 - second) / 2;
+    }
+    const auto width = static_cast<uint32_t>(columns);
+    constexpr uint32_t size = sizeof(float), block = 32;
+    if (rows > 0) {
+      DataCopyPad(
+          out[uint64_t((first + row) * t.N + column)], x,
+          DataCopyExtParams(static_cast<uint16_t>(rows), width * size,
+                            (uint32_t(pitch) * size - DivCeil(width * size, block) * block) / block,
+                            (uint32_t(t.N) - width) * size, 0));
+    }
+    tiles.FreeTensor(x);
+  }
+  object.End();
+}
+
+using Shared = MatmulType<TPosition::GM, CubeFormat::ND, half, false, LayoutMode::NONE, true>;
+
+}  // namespace
+
+#define HALVES(name, Policy, ofColumns)                                                         \
+  extern "C" __global__ __aicore__ void name(GM_ADDR a, GM_ADDR b, GM_ADDR c, GM_ADDR, GM_ADDR, \
+                                             GM_ADDR told, GM_ADDR workspace) {                 \
+    SetSysWorkspace(workspace);                                                                 \
+    TPipe pipe;                                                                                 \
+    Matmul<Shared, Shared, InUb, Out, CFG_NORM, MatmulCallBackFunc<>, Impl::Detail::Policy>     \
+        object;                                                                                 \
+    const TCubeTiling t = *reinterpret_cast<__gm__ TCubeTiling*>(told);                         \
+    REGIST_MATMUL_OBJ(&pipe, GetSysWorkSpacePtr(), object, &t);                                 \
+    RunHalves<ofColumns>(object, pipe, t, a, b, c, told);                                       \
+  }
+HALVES(halves_of_rows, SplitMMatmulPolicy, false)
+HALVES(halves_by_share, MatmulPolicy, false)
+HALVES(halves_of_columns, SplitNMatmulPolicy, true)
+#endif

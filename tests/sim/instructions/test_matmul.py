@@ -599,7 +599,7 @@ REFUSED = {
     "C of integers is": "Matmul<Gm<int8_t>, Gm<int8_t>, Gm<float>>",
     "A in VECOUT": "Matmul<At<TPosition::VECOUT>, Gm<half>, Gm<float>>",
     "C goes to GM, UB or CO1": "Matmul<Gm<half>, Gm<half>, At<TPosition::A1>>",
-    "SplitMMatmulPolicy and SplitNMatmulPolicy are not": (
+    "SplitMMatmulPolicy and SplitNMatmulPolicy are of MIX kernels": (
         "Matmul<Gm<half>, Gm<half>, Gm<float>, Gm<float>, CFG_NORM, MatmulCallBackFunc<>,"
         " Impl::Detail::SplitMMatmulPolicy>"
     ),

@@ -22,6 +22,7 @@ from instructions.test_mix_matmul import (
     INTO_UB,
     ONE,
     SHAPES,
+    TILE_FIRST,
     TILES,
     TWO,
     near,
@@ -108,3 +109,55 @@ def test_tiles_one_behind_the_other(runtime: Runtime, library: ctypes.CDLL) -> N
     product = Product("to_gm", 64, 128, 32, way=DENSE)
     got = run(runtime, library, product, elements=64 * 128).reshape(2, 2, 32, 64)
     near(got.transpose(1, 2, 0, 3).reshape(64, 128), product.want(), product)
+
+
+@pytest.mark.parametrize("chaos", ["0", "1", "5"])
+@pytest.mark.parametrize("threads", ["1", "3"])
+@pytest.mark.parametrize(("m", "n", "k"), [(1, 64, 32), (33, 70, 65), (130, 141, 40)])
+@pytest.mark.parametrize("kernel", ["halves_of_rows", "halves_by_share"])
+def test_halves_of_a_tile(
+    runtime: Runtime,
+    library: ctypes.CDLL,
+    kernel: str,
+    m: int,
+    n: int,
+    k: int,
+    threads: str,
+    chaos: str,
+) -> None:
+    """SplitMMatmulPolicy, or ibShare of A and B alone: the first AIV has the odd row of a tile."""
+    product = Product(kernel, m, n, k, parts=(2, 1, 1), way=INTO_UB, seed=m)
+    cores = product.numbers()["usedCoreNum"]
+    with runtime.options(chaos=chaos, threads=threads, mode="checked"):
+        near(run(runtime, library, product, cores=cores), 2 * product.want(), product)
+
+
+@pytest.mark.parametrize("kernel", ["halves_of_rows", "halves_by_share", "halves_of_columns"])
+@pytest.mark.parametrize("way", [INTO_UB, ALL])
+def test_halves_of_one_tile(runtime: Runtime, library: ctypes.CDLL, kernel: str, way: int) -> None:
+    """SplitNMatmulPolicy is for a part of one tile."""
+    product = Product(kernel, 31, 64, 32, way=way)
+    near(run(runtime, library, product), 2 * product.want(), product)
+
+
+@pytest.mark.plants_faults
+@pytest.mark.parametrize(
+    ("kernel", "n", "way", "key", "says"),
+    [
+        ("halves_of_columns", 48, INTO_UB, TWO, "SplitNMatmulPolicy halves a tile of 48 columns"),
+        ("halves_of_rows", 64, TILE_FIRST, TWO, "each AIV gets half of the tile in UB"),
+        (
+            "halves_by_share",
+            64,
+            INTO_UB,
+            ONE,
+            "halves of a tile are for two AIVs, and the AIC has 1",
+        ),
+    ],
+)
+def test_mistakes_with_halves(
+    runtime: Runtime, library: ctypes.CDLL, kernel: str, n: int, way: int, key: int, says: str
+) -> None:
+    product = Product(kernel, 32, n, 32, way=way)
+    with pytest.raises(KernelError, match=rf"matmul-use[\s\S]*{says}"):
+        run(runtime, library, product, key)
