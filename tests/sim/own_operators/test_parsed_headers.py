@@ -182,6 +182,7 @@ def test_no_folder_to_keep_them(toolkit: Path, tmp_path: Path, what: str) -> Non
     assert not list(tmp_path.rglob("*.gch"))
 
 
+@pytest.mark.no_thread_sanitizer("a shell crashes with its library")
 def test_script_around_another_compiler(toolkit: Path, tmp_path: Path) -> None:
     """What it leaves is not GCC's; it is asked once."""
     script = tmp_path / "other"
