@@ -446,7 +446,7 @@ class Compiler:
 
 def undefined_symbols(library: Path) -> list[str]:
     """Symbols that neither a library nor what it is linked with defines, in their order."""
-    # What the caller preloads, a sanitizer's library for one, defines nothing for it; and Debian's
+    # A library that the caller preloads, such as a sanitizer's, defines nothing for it; and Debian's
     # bash, which runs ldd, crashes with that of ThreadSanitizer.
     environment = {name: text for name, text in os.environ.items() if name != "LD_PRELOAD"}
     done = subprocess.run(

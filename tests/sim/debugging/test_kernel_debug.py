@@ -80,7 +80,9 @@ def test_dumps_of_addresses(
     text = BARE.replace("@", "")
     path = compile_kernel(toolkit, tmp_path, "dumped", "-O1", "-g", CUBE, text=text)
     runtime.launch(ctypes.CDLL(str(path))["dumped"], [values(1.5)])
-    lines = [line.removeprefix("DumpTensor: core 0, ") for line in capfd.readouterr().out.split("\n")]
+    lines = [
+        line.removeprefix("DumpTensor: core 0, ") for line in capfd.readouterr().out.split("\n")
+    ]
     assert lines[:-1] == [
         "half 1.5 and int 5",
         *("desc 1, GM, half[2]:", "  1.5 2", "desc 2, L1, half[3]:", "  1.5 2 -3"),
@@ -98,7 +100,7 @@ def test_dumps_of_addresses(
         ("asc_dump_gm(at, 9, 1);", "ub-out-of-bounds", "no address of GM but of L1"),
         ("asc_dump_l1buf(at, 9, 1 << 20);", "ub-out-of-bounds", "from byte 1024 of L1 on"),
         ("asc_dump(from, 9, 1 << 20);", "gm-out-of-bounds", "asc_dump"),
-        ("assert(gm == nullptr, \"%s %d\", \"planted\", 7);", "assert", "planted 7"),
+        ('assert(gm == nullptr, "%s %d", "planted", 7);', "assert", "planted 7"),
     ],
 )
 def test_wrong_dumps_of_addresses(
@@ -115,13 +117,20 @@ def test_dumps_of_narrow_types(
     toolkit: Path, runtime: Runtime, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """Numbers, and not their bits: 1.5 and -2 in each type, powers of two where it has those."""
-    kinds = {"fp8_e4m3fn_t": 0xC03C, "fp8_e5m2_t": 0xC03E, "hifloat8_t": 0x900C, "fp8_e8m0_t": 0x8180}
+    kinds = {
+        "fp8_e4m3fn_t": 0xC03C,
+        "fp8_e5m2_t": 0xC03E,
+        "hifloat8_t": 0x900C,
+        "fp8_e8m0_t": 0x8180,
+    }
     body = "".join(
         f"GlobalTensor<{kind}> of{i}; of{i}.SetGlobalBuffer((__gm__ {kind}*)(gm + {2 * i}));"
         f"DumpTensor(of{i}, {i}, 2);\n"
         for i, kind in enumerate(kinds)
     )
-    body += "GlobalTensor<double> d; d.SetGlobalBuffer((__gm__ double*)(gm + 8)); DumpTensor(d, 9, 1);"
+    body += (
+        "GlobalTensor<double> d; d.SetGlobalBuffer((__gm__ double*)(gm + 8)); DumpTensor(d, 9, 1);"
+    )
     text = '#include "kernel_operator.h"\nusing namespace AscendC;\n'
     text += f'extern "C" __global__ __aicore__ void narrow(GM_ADDR gm) {{ {body} }}'
     path = compile_kernel(toolkit, tmp_path, "narrow", text=text, soc="ascend950")

@@ -319,8 +319,8 @@ def test_loops_in_other_layouts(
     runtime: Runtime, on_both: ctypes.CDLL, kernel: str, layout: str
 ) -> None:
     """IterateNBatch puts each matrix where the layout of C has it."""
-    axes: Any = (1, 8, (1, 1)) if layout == NORMAL else (2, 2, (2, 2))
-    batches = Batches(kernel, layout, layout, *axes, (32, 48, 40), (2, 2), bias=True, way=LOOPS)
+    b, n, g = (1, 8, (1, 1)) if layout == NORMAL else (2, 2, (2, 2))
+    batches = Batches(kernel, layout, layout, b, n, g, (32, 48, 40), (2, 2), bias=True, way=LOOPS)
     batches.check(batches.run(runtime, on_both))
 
 
