@@ -622,7 +622,17 @@ __aicore__ inline void RunHalves(Object& object, TPipe& pipe, const TCubeTiling&
     return;
   }
   const int down = DivCeil(m, t.baseM);
+  constexpr uint16_t kTurn = 6;
+  if (rest.way == kNotTold &&
+      second == 1) {  // the second AIV asks when the first one has its second tile
+    CrossCoreSetFlag<1, PIPE_MTE3>(kTurn);
+    CrossCoreWaitFlag(kTurn);
+  }
   for (int tile = 0; rest.way == kAll ? tile == 0 : object.Iterate(); ++tile) {
+    if (rest.way == kNotTold && second == 0 && tile == 1) {
+      CrossCoreSetFlag<1, PIPE_MTE3>(kTurn);
+      CrossCoreWaitFlag(kTurn);
+    }
     LocalTensor<float> x = tiles.AllocTensor<float>();
     if (rest.way == kAll) {
       object.IterateAll(x);

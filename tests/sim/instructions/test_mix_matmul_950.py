@@ -20,6 +20,7 @@ from instructions.test_mix_matmul import (
     ASYNC,
     DENSE,
     INTO_UB,
+    NOT_TOLD,
     ONE,
     SHAPES,
     TILE_FIRST,
@@ -161,3 +162,14 @@ def test_mistakes_with_halves(
     product = Product(kernel, 32, n, 32, way=way)
     with pytest.raises(KernelError, match=rf"matmul-use[\s\S]*{says}"):
         run(runtime, library, product, key)
+
+
+@pytest.mark.plants_faults
+@pytest.mark.parametrize("threads", ["1", "3"])
+def test_both_have_their_halves_before_the_next_tile(
+    runtime: Runtime, library: ctypes.CDLL, threads: str
+) -> None:
+    """An AIV that waits for the other one's next tile would get half of that."""
+    product = Product("halves_of_rows", 64, 64, 32, way=NOT_TOLD)
+    with runtime.options(threads=threads), pytest.raises(KernelError, match="deadlock"):
+        run(runtime, library, product)
