@@ -100,9 +100,16 @@ inline aclsim::MmadCtl CtlOf(const MmadParams& p, uint8_t bits) {
 #endif
   return ctl;
 }
+// Ascend 950 counts matrices of L0C in rows of 16 elements, 2201 in fractals.
+constexpr uint32_t kNdUnit = kArch == 3510 ? 16 : 256;
+// 950 takes the fields as those of FixpipeParamsArch3510: strides of NZ are in elements there.
 inline aclsim::FixpipeCtl CtlOf(const FixpipeParamsV220& p, CO2Layout layout, aclsim::DType src,
-                                aclsim::DType dst) {
+                                aclsim::DType dst, uint32_t dstBytes) {
   aclsim::FixpipeCtl ctl;
+  ctl.srcNdUnit = kNdUnit;
+  if (kArch == 3510) {
+    ctl.dstUnit = dstBytes;
+  }
   ctl.n = p.nSize;
   ctl.m = p.mSize;
   ctl.srcStride = p.srcStride;
@@ -124,7 +131,6 @@ inline aclsim::FixpipeCtl CtlOf(const FixpipeParamsV220& p, CO2Layout layout, ac
 template <CO2Layout layout>
 aclsim::FixpipeCtl CtlOf(const FixpipeParamsArch3510<layout>& p, aclsim::DType src,
                          aclsim::DType dst, uint32_t dstBytes) {
-  constexpr uint32_t kColumns = 16;
   aclsim::FixpipeCtl ctl;
   ctl.n = p.nSize;
   ctl.m = p.mSize;
@@ -133,7 +139,7 @@ aclsim::FixpipeCtl CtlOf(const FixpipeParamsArch3510<layout>& p, aclsim::DType s
   ctl.dstUnit = dstBytes;
   ctl.quant = static_cast<aclsim::Quant>(p.quantPre);
   ctl.scalar = p.deqScalar;
-  ctl.srcNdUnit = kColumns;
+  ctl.srcNdUnit = kNdUnit;
   if constexpr (layout == CO2Layout::ROW_MAJOR) {
     ctl.toNd = true;
     ctl.ndNum = p.params.ndNum;
@@ -189,6 +195,7 @@ inline aclsim::FixpipeCtl CtlOf(const DataCopyCO12DstParams& p, aclsim::DType sr
   ctl.dstStride = p.dstStride;
   ctl.quant = static_cast<aclsim::Quant>(p.quantPre);
   ctl.scalarSet = false;
+  ctl.srcNdUnit = kNdUnit;
   ctl.toNd = p.nz2ndEn;
   ctl.ndSet = false;
   ctl.relu = p.reluPre;
@@ -233,18 +240,17 @@ void DataCopyPad(const LocalTensor<T>& dst, const LocalTensor<T>& src,
                           detail::CtlOf(nd2nzParams));
   ACLSIM_KEEP_FRAME();
 }
-#if __NPU_ARCH__ == 3510
 // The matrix in GM has its columns one behind the other.
 template <typename T>
 void DataCopy(const LocalTensor<T>& dst, const GlobalTensor<T>& src, const Dn2NzParams& p) {
   ACLSIM_CUBE("DataCopy of DN to NZ", T);
+  static_assert(detail::kOf3510<T>, "DataCopy of Dn2NzParams exists on architecture 3510 only");
   aclsim::Nd2NzCtl ctl = {p.dnNum,     p.nValue,        p.dValue,       p.srcDnMatrixStride,
                           p.srcDValue, p.dstNzC0Stride, p.dstNzNStride, p.dstNzMatrixStride};
   ctl.fromColumns = true;
   aclsim::CubeNd2Nz(dst, src.GetPhyAddr(), ctl);
   ACLSIM_KEEP_FRAME();
 }
-#endif
 // From L1 into UB of an AIV of the AI core.
 template <typename T, uint8_t subBlockId = 0>
 void DataCopyL1ToUB(const LocalTensor<T>& dst, const LocalTensor<T>& src,
@@ -291,7 +297,6 @@ void LoadData(const LocalTensor<T>& dst, const GlobalTensor<T>& src, const LoadD
   aclsim::CubeLoad2dGm(dst, src.GetPhyAddr(), detail::CtlOf(p, detail::kBits<T>));
   ACLSIM_KEEP_FRAME();
 }
-#if __NPU_ARCH__ == 3510
 namespace detail {
 inline aclsim::Load2dWindowCtl CtlOf(const LoadData2DParamsV2& p, uint8_t bits) {
   return {p.mStartPosition, p.kStartPosition, p.mStep,       p.kStep,
@@ -301,6 +306,8 @@ inline aclsim::Load2dWindowCtl CtlOf(const LoadData2DParamsV2& p, uint8_t bits) 
 template <typename T>
 void LoadData(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LoadData2DParamsV2& p) {
   ACLSIM_CUBE("LoadData", T);
+  static_assert(detail::kOf3510<T>,
+                "LoadData of LoadData2DParamsV2 exists on architecture 3510 only");
   aclsim::CubeLoad2dWindow(dst, src, detail::CtlOf(p, detail::kBits<T>));
   ACLSIM_KEEP_FRAME();
 }
@@ -310,6 +317,7 @@ void LoadData(const LocalTensor<U>& dst, const LocalTensor<T>& src,
               const LocalTensor<fp8_e8m0_t>& srcMx, const LoadData2DParamsV2& p,
               const LoadData2DMxParams& mx) {
   ACLSIM_CUBE("LoadData of MX formats", T);
+  static_assert(detail::kOf3510<T>, "LoadData of MX formats exists on architecture 3510 only");
   static_assert(detail::kBits<T> == detail::kBits<U>, "LoadData: both have elements of one size");
   aclsim::CubeLoad2dWindow(dst, src, detail::CtlOf(p, detail::kBits<T>));
   aclsim::CubeLoadScales(
@@ -323,7 +331,6 @@ void LoadData(const LocalTensor<T>&, const GlobalTensor<T>&, const LoadData2DPar
                 "matrix units: LoadData of LoadData2DParamsV2 from GM is not simulated yet; "
                 "docs/simulator.md says what is");
 }
-#endif
 template <typename T>
 void LoadDataWithTranspose(const LocalTensor<T>& dst, const LocalTensor<T>& src,
                            const LoadData2dTransposeParams& p) {
@@ -537,9 +544,9 @@ void Fixpipe(const GlobalTensor<T>& dst, const LocalTensor<U>& src, const Fixpip
   ACLSIM_CUBE("Fixpipe", T);
   static_assert(config.format != CO2Layout::COLUMN_MAJOR,
                 "matrix units: Fixpipe to columns exists on architecture 3510 only");
-  aclsim::CubeFixpipe(
-      dst.GetPhyAddr(), src, {},
-      detail::CtlOf(p, config.format, aclsim::DTypeOf<U>::value, aclsim::DTypeOf<T>::value));
+  aclsim::CubeFixpipe(dst.GetPhyAddr(), src, {},
+                      detail::CtlOf(p, config.format, aclsim::DTypeOf<U>::value,
+                                    aclsim::DTypeOf<T>::value, sizeof(T)));
   ACLSIM_KEEP_FRAME();
 }
 template <typename T, typename U, const FixpipeConfig& config = CFG_ROW_MAJOR>
@@ -548,8 +555,8 @@ void Fixpipe(const GlobalTensor<T>& dst, const LocalTensor<U>& src,
   ACLSIM_CUBE("Fixpipe", T);
   static_assert(config.format != CO2Layout::COLUMN_MAJOR,
                 "matrix units: Fixpipe to columns exists on architecture 3510 only");
-  aclsim::FixpipeCtl ctl =
-      detail::CtlOf(p, config.format, aclsim::DTypeOf<U>::value, aclsim::DTypeOf<T>::value);
+  aclsim::FixpipeCtl ctl = detail::CtlOf(p, config.format, aclsim::DTypeOf<U>::value,
+                                         aclsim::DTypeOf<T>::value, sizeof(T));
   ctl.hasVector = true;
   aclsim::CubeFixpipe(dst.GetPhyAddr(), src, cbufWorkspace, ctl);
   ACLSIM_KEEP_FRAME();
@@ -557,17 +564,17 @@ void Fixpipe(const GlobalTensor<T>& dst, const LocalTensor<U>& src,
 template <typename T, typename U, const FixpipeConfig& config = CFG_ROW_MAJOR>
 void Fixpipe(const LocalTensor<T>& dst, const LocalTensor<U>& src, const FixpipeParamsV220& p) {
   ACLSIM_CUBE("Fixpipe", T);
-  aclsim::CubeFixpipeToL1(
-      dst, src, {},
-      detail::CtlOf(p, config.format, aclsim::DTypeOf<U>::value, aclsim::DTypeOf<T>::value));
+  aclsim::CubeFixpipeToL1(dst, src, {},
+                          detail::CtlOf(p, config.format, aclsim::DTypeOf<U>::value,
+                                        aclsim::DTypeOf<T>::value, sizeof(T)));
   ACLSIM_KEEP_FRAME();
 }
 template <typename T, typename U, const FixpipeConfig& config = CFG_ROW_MAJOR>
 void Fixpipe(const LocalTensor<T>& dst, const LocalTensor<U>& src,
              const LocalTensor<uint64_t>& cbufWorkspace, const FixpipeParamsV220& p) {
   ACLSIM_CUBE("Fixpipe", T);
-  aclsim::FixpipeCtl ctl =
-      detail::CtlOf(p, config.format, aclsim::DTypeOf<U>::value, aclsim::DTypeOf<T>::value);
+  aclsim::FixpipeCtl ctl = detail::CtlOf(p, config.format, aclsim::DTypeOf<U>::value,
+                                         aclsim::DTypeOf<T>::value, sizeof(T));
   ctl.hasVector = true;
   aclsim::CubeFixpipeToL1(dst, src, cbufWorkspace, ctl);
   ACLSIM_KEEP_FRAME();

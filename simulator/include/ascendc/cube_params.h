@@ -125,7 +125,7 @@ struct LoadData2DParams {
 };
 using LoadData2dParams = LoadData2DParams;
 
-#if __NPU_ARCH__ == 3510
+// These are of architecture 3510. Their names exist on all, for functions that another architecture does not call.
 struct Dn2NzParams {
   detail::Field16 dnNum = 0;
   detail::Field16 nValue = 0;
@@ -174,7 +174,6 @@ struct LoadData2DMxParams {
   detail::Field16 srcStride = 0;
   detail::Field16 dstStride = 0;
 };
-#endif
 
 struct LoadData2dTransposeParams {
   LoadData2dTransposeParams() = default;

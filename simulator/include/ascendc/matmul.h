@@ -163,8 +163,15 @@ class MatmulImpl {
   void SetTensorScaleB(const LocalTensor<fp8_e8m0_t>& rightMatrix, bool isTransposeScaleB = true) {
     SetScales<B>(&scaleB_, rightMatrix, isTransposeScaleB, "SetTensorScaleB");
   }
+  // A kernel may have the call in a branch that it never takes.
+  static void CheckTakesBias() {
+    if constexpr (!config.enableSetBias) {
+      detail::mm::Misuse("SetBias", "Hardware would leave the bias out. Leave enableSetBias on.",
+                         "the config has enableSetBias off");
+    }
+  }
   void SetBias(const GlobalTensor<BiasT>& biasGlobal) {
-    static_assert(config.enableSetBias, "Matmul: SetBias with a config whose enableSetBias is off");
+    CheckTakesBias();
     if constexpr (!Rules::kTakesBias) {
       detail::mm::Misuse(
           "SetBias", "Give it as float or half, or as int32_t where A and B are int8_t or int4b_t.",
@@ -933,7 +940,7 @@ class MatmulImpl {
       // Eight bits have fractals of 32 columns, float with isEnableChannelSplit of 8.
       constexpr uint32_t kWide = kTo8 ? 32 : (config.isEnableChannelSplit ? 8 : kRows);
       const uint32_t height = UpTo(isDense ? Word(tiling_.baseM) : orgM_, kRows);
-      p.dstStride = height * kWide * uint32_t{sizeof(Dst)} / ONE_BLK_SIZE;
+      p.dstStride = height * kWide * uint32_t{sizeof(Dst)} / kNzUnit;
       p.isChannelSplit = config.isEnableChannelSplit;
       at = isDense ? 0 : uint64_t{column_} / kWide * height * kWide + uint64_t{row_} * kWide;
     } else if constexpr (kIsColumnMajor<C>) {
@@ -978,6 +985,8 @@ class MatmulImpl {
     }
     memory.l0c.Free(tileSlot_);
   }
+  // What Fixpipe counts strides of NZ in.
+  static constexpr uint32_t kNzUnit = detail::mm::kOn950 ? sizeof(Dst) : ONE_BLK_SIZE;
   // The parameters that Fixpipe takes for a layout: those of columns have a class of their own.
   template <const FixpipeConfig& layout>
   static auto ParamsOf(const FixpipeParamsV220& p) {
@@ -1010,7 +1019,8 @@ class MatmulImpl {
     told.burstLen = static_cast<uint16_t>(burst);
     // In NZ from the end of a column of fractals to the next one.
     told.dstStride =
-        kToNz ? p.dstStride - rows_ * kRows * uint32_t{sizeof(Dst)} / ONE_BLK_SIZE : p.dstStride;
+        kToNz ? (p.dstStride * kNzUnit - rows_ * kRows * uint32_t{sizeof(Dst)}) / ONE_BLK_SIZE
+              : p.dstStride;
     told.oriNSize = static_cast<uint16_t>(kToNz ? 0 : columns_);
     told.quantScalar = quantScalar_;
     CallBack::CopyOut(gm.GetPhyAddr(), from.template ReinterpretCast<int8_t>(), &told, userInfo_,

@@ -186,7 +186,7 @@ class MatmulClient {
     next_.changes |= detail::mm::kScaleBChanged;
   }
   void SetBias(const GlobalTensor<BiasT>& biasGlobal) {
-    static_assert(config.enableSetBias, "Matmul: SetBias with a config whose enableSetBias is off");
+    Impl::CheckTakesBias();
     next_.bias.Set(biasGlobal);
     next_.hasBias = true;
     next_.changes |= detail::mm::kBiasChanged;
@@ -194,7 +194,7 @@ class MatmulClient {
   void SetBias(const LocalTensor<BiasT>& inputBias) {
     static_assert(detail::mm::kIsInUb<Bias>,
                   "Matmul: SetBias takes a LocalTensor where the bias is in UB");
-    static_assert(config.enableSetBias, "Matmul: SetBias with a config whose enableSetBias is off");
+    Impl::CheckTakesBias();
     inUbBias_ = inputBias;
     next_.hasBias = true;
     next_.changes |= detail::mm::kBiasChanged;

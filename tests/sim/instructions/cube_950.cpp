@@ -61,6 +61,13 @@ FixpipeParamsArch3510<layout> Results(const Words& words) {
   return fix;
 }
 
+// The fields of 2201, which 950 takes as its own.
+FixpipeParamsV220 OlderResults(const Words& words) {
+  FixpipeParamsV220 fix(words[41], words[42], words[43], words[44], false);
+  fix.ndNum = words[48], fix.srcNdStride = words[49], fix.dstNdStride = words[50];
+  return fix;
+}
+
 // Loads a matrix of `height` x `channels` elements in NZ as a feature map, 16 or 32 lines of M or N at a time, of which L0 has `lines`.
 // turned: M or N lies along the channels.
 template <typename T>
@@ -162,6 +169,16 @@ void Run(GM_ADDR a, GM_ADDR b, GM_ADDR out, GM_ADDR more, GM_ADDR told) {
     DataCopy(result, co1,
              DataCopyCO12DstParams(words[41], words[42], words[44], words[43],
                                    static_cast<QuantMode_t>(words[45]), words[46], false, false));
+  } else if (words[40] == 4) {
+    Fixpipe<O, C, CFG_NZ>(result, co1, OlderResults(words));
+  } else if (words[40] == 5) {
+    Fixpipe<O, C, CFG_ROW_MAJOR>(result, co1, OlderResults(words));
+  } else if (words[40] == 6) {
+    SetFixpipeNz2ndFlag(words[48], words[49], words[50]);
+    PipeBarrier<PIPE_FIX>();
+    DataCopy(result, co1,
+             DataCopyCO12DstParams(words[41], words[42], words[44], words[43], QuantMode_t::NoQuant,
+                                   0, false, true));
   } else if (words[40] == 0) {
     Fixpipe<O, C, CFG_NZ>(result, co1, Results<CO2Layout::NZ, C>(words));
   } else if (words[40] == 1 && words[3] != 0) {

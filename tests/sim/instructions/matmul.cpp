@@ -164,10 +164,8 @@ class Product {
     if (told_.way != kNoB) {
       object.SetTensorB(b_, told_.transB != 0);
     }
-    if constexpr (config.enableSetBias) {
-      if (told_.bias != 0) {
-        object.SetBias(bias_);
-      }
+    if (told_.bias != 0) {
+      object.SetBias(bias_);
     }
     if (told_.quant == 1) {
       object.SetQuantScalar(uint64_t(uint32_t(told_.quantHigh)) << 32 | uint32_t(told_.quantLow));
@@ -245,6 +243,11 @@ constexpr MatmulConfig kDualMaster =
     GetNormalConfig(false, false, false, BatchMode::NONE, true, IterateOrder::UNDEF,
                     ScheduleType::INNER_PRODUCT, true, true);
 constexpr MatmulConfig kLongRows = GetMDLConfig(true);
+constexpr MatmulConfig kWithoutBias = [] {
+  MatmulConfig config = CFG_MDL;
+  config.enableSetBias = false;
+  return config;
+}();
 constexpr MatmulConfig kWithoutEnd = [] {
   MatmulConfig config = GetMMConfig<MatmulConfigMode::CONFIG_NORM>(MatmulBiasParams{false});
   config.enableEnd = false;
@@ -307,6 +310,7 @@ PRODUCT(rows_to_columns, ND, COLUMN_MAJOR, COLUMN_MAJOR, half, float, float, CFG
 PRODUCT_OF(e4m3_e5m2, fp8_e4m3fn_t, fp8_e5m2_t)
 PRODUCT_OF(e5m2_e4m3, fp8_e5m2_t, fp8_e4m3fn_t)
 #endif
+PRODUCT(half_no_bias, ND, ND, ND, half, float, float, kWithoutBias)
 PRODUCT(half_no_end, ND, ND, ND, half, float, float, kWithoutEnd)
 
 // A alone says whether there are batches: B and C have the LayoutMode of one here, and there is one product.

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -720,3 +721,34 @@ def test_who_runs(runtime: Runtime, library: ctypes.CDLL) -> None:
     (got,) = runtime.launch(library["who"], [out], block_dim=5)
     want = [[core, 5, 0, 1, 1, 0, 0, 0] for core in range(5)]
     np.testing.assert_array_equal(got.reshape(5, 16)[:, :8], want)
+
+
+WINDOW = """
+#include "kernel_operator.h"
+using namespace AscendC;
+template <typename T>
+struct Loads {
+  void OnAscend950(const LocalTensor<T>& to, const LocalTensor<T>& from) {
+    LoadData2DParamsV2 window;
+    window.mStep = 1;
+    LoadData(to, from, window);
+  }
+};
+void Taken(LocalTensor<half> to, LocalTensor<half> from) {
+  Loads<half> loads;
+  static_cast<void>(loads), static_cast<void>(to), static_cast<void>(from);
+  @
+}
+"""
+
+
+def test_a_load_of_ascend_950(
+    toolkit: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """A function that nobody calls here may have it; a call of it does not compile."""
+    compile_kernel(toolkit, tmp_path, "unused", "-O0", CUBE, text=WINDOW.replace("@", ""))
+    text = WINDOW.replace("@", "loads.OnAscend950(to, from);")
+    with pytest.raises(subprocess.CalledProcessError):
+        compile_kernel(toolkit, tmp_path, "used", "-O0", CUBE, text=text)
+    said = "LoadData of LoadData2DParamsV2 exists on architecture 3510 only"
+    assert said in capfd.readouterr().err

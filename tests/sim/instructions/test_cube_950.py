@@ -24,7 +24,7 @@ NO_QUANT, F322F16, F322BF16 = range(3)
 QF322B8 = 5
 QF322F16, VQF322F16, QF322BF16, VQF322BF16, QF322F32, VQF322F32, QF322FP8 = range(9, 16)
 QF322HIF8, QF322HIF8_HYBRID, QS322BF16 = 17, 19, 21
-TO_NZ, TO_ND, TO_DN, BY_REGISTERS = range(4)
+TO_NZ, TO_ND, TO_DN, BY_REGISTERS, OLDER_NZ, OLDER_ND, ND_BY_REGISTERS = range(7)
 E4M3, E5M2, E2M1 = ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2, ml_dtypes.float4_e2m1fn
 
 Array = npt.NDArray[Any]
@@ -125,10 +125,10 @@ class Product:
         words[20 : 20 + len(self.load_b)] = self.load_b
         words[30:37] = [m, n, k, self.mmads, 0, self.no_gemv, self.hf32]
         rows, padded = model.up(m, 16), model.up(n, 16)
-        strides = {TO_NZ: rows * 16, TO_ND: n, TO_DN: m, BY_REGISTERS: rows * 16}
+        strides = {TO_NZ: rows * 16, TO_DN: m, BY_REGISTERS: rows * 16}
         defaults = {
             "n": padded if self.to in (TO_NZ, BY_REGISTERS) else n, "m": m, "srcStride": rows,
-            "dstStride": strides[self.to], "quant": NO_QUANT, "relu": 0, "unit": 0, "num": 1,
+            "dstStride": strides.get(self.to, n), "quant": NO_QUANT, "relu": 0, "unit": 0, "num": 1,
             "srcNd": 0, "dstNd": 0, "low": 0, "high": 0, "split": 0, "srcRow": 1,
         }  # fmt: skip
         assert not set(self.fix) - set(defaults), self.fix
@@ -398,13 +398,24 @@ def test_columns(runtime: Runtime, library: ctypes.CDLL) -> None:
     assert (result[:, 36:] == 0).all()
 
 
-def test_fractals(runtime: Runtime, library: ctypes.CDLL) -> None:
-    """NZ, whose stride counts elements here."""
+@pytest.mark.parametrize("to", [TO_NZ, OLDER_NZ])
+def test_fractals(runtime: Runtime, library: ctypes.CDLL, to: int) -> None:
+    """NZ, whose stride counts elements here, in the params of 2201 too."""
     a, b, want = values_of(np.random.default_rng(2))
-    product = whole("half_float", a, b, to=TO_NZ, fix={"n": 32, "dstStride": 600}, elements=1200)
+    product = whole("half_float", a, b, to=to, fix={"n": 32, "dstStride": 600}, elements=1200)
     got = product.run(runtime, library).reshape(2, 600)
     np.testing.assert_array_equal(got[0, : 36 * 16].reshape(36, 16), want[:, :16])
     np.testing.assert_array_equal(got[1, : 36 * 16].reshape(36, 16), want[:, 16:32])
+
+
+@pytest.mark.parametrize("to", [TO_ND, OLDER_ND, ND_BY_REGISTERS])
+def test_matrices_side_by_side(runtime: Runtime, library: ctypes.CDLL, to: int) -> None:
+    """Two of them lie in L0C so many rows of 16 elements apart, by whatever params."""
+    a, b, want = values_of(np.random.default_rng(6))
+    fix = {"n": 16, "num": 2, "srcNd": 48, "dstNd": 36 * 16, "dstStride": 16}
+    product = whole("half_float", a, b, to=to, fix=fix, elements=2 * 36 * 16)
+    got = product.run(runtime, library).reshape(2, 36, 16)
+    np.testing.assert_array_equal(got, want[:, :32].reshape(36, 2, 16).transpose(1, 0, 2))
 
 
 @pytest.mark.parametrize("relu", [0, 1])

@@ -555,6 +555,16 @@ def test_mistakes_are_named(runtime: Runtime, library: ctypes.CDLL, name: str) -
 
 
 @pytest.mark.plants_faults
+def test_config_without_a_bias(runtime: Runtime, library: ctypes.CDLL) -> None:
+    """SetBias may stand in a branch that is not taken."""
+    product = Product("half_no_bias", 40, 50, 33)
+    product.check(product.run(runtime, library))
+    product = Product("half_no_bias", 40, 50, 33, bias=np.float32)
+    with pytest.raises(KernelError, match=r"matmul-use[\s\S]*the config has enableSetBias off"):
+        product.run(runtime, library)
+
+
+@pytest.mark.plants_faults
 def test_tiles_that_begin_inside_what_is_moved_whole(
     runtime: Runtime, library: ctypes.CDLL
 ) -> None:
