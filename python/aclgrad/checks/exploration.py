@@ -68,11 +68,12 @@ class MadeOutcome:
     pieces: int = 0  # most copies of one core to the first output, 0 when nobody counted
     choice: str = ""  # options of `aclgrad check` that choose this case alone
     launched: bool = True  # whether it came to a kernel: none runs where outputs are empty
+    wrote: bool = True  # false where it wrote to none of its outputs, whose shapes are a guess
 
     @property
     def ran(self) -> bool:
-        """Whether the kernel has run to its end without an error."""
-        return self.status == CLEAN
+        """Whether a kernel has run to its end without an error, and done anything."""
+        return self.status == CLEAN and self.launched and self.wrote
 
     @property
     def taken(self) -> bool:

@@ -74,6 +74,10 @@ _HOST_CRASH = re.compile(
 _FILLING = 0xFF
 """Each byte of device memory that nothing was written to (kPoisonByte of the simulator)."""
 
+_NOT_LAUNCHED = "no kernel was launched: all outputs are empty"
+
+_WROTE_NOTHING = "the kernel wrote to no output: their shapes are a guess, which no inference gave"
+
 _REFUSALS = (AclnnError, SourcesError, ValueError, KeyError, TypeError)
 """What a call raises that does not take its inputs."""
 
@@ -135,6 +139,7 @@ class _Answer(TypedDict, total=False):
     message: str
     pieces: int
     launched: bool
+    wrote: bool
     found: list[Written]
     verdict: str
     seconds: float
@@ -184,12 +189,18 @@ def _enough(outcome: MadeOutcome, until: str) -> bool:
 
 
 def best(outcomes: Sequence[MadeOutcome]) -> MadeOutcome | None:
-    """The outcome that says most: a clean run, else a finding, a crash, a time limit, a refusal."""
-    order = (CLEAN, FAULTY, SLOW, CRASHED, REFUSED)
-    return min(outcomes, key=lambda outcome: order.index(outcome.status), default=None)
+    """The outcome that says most: a clean run, else a finding, a crash, a time limit, a call that
+    did nothing, a refusal.
+    """
+    order = (CLEAN, FAULTY, SLOW, CRASHED, "", REFUSED)
+
+    def place(outcome: MadeOutcome) -> int:
+        return order.index("" if outcome.status == CLEAN and not outcome.ran else outcome.status)
+
+    return min(outcomes, key=place, default=None)
 
 
-def _work(
+def _work(  # noqa: C901
     builder: operator_build.Builder,
     op: Definition,
     row: Sequence[str],
@@ -227,9 +238,13 @@ def _work(
         elif call.pieces is not None:
             answer["pieces"] = call.pieces
         answer["launched"] = status != CLEAN or checked.launched
+        if not answer["launched"]:
+            answer["message"] = _NOT_LAUNCHED
         outputs = call.result.outputs if call.result else {}
         if guessed and status == CLEAN and (names := _untouched(outputs)):
             found += _places_of(device, call.compute, names, len(outputs), partial)
+            if len(names) == len(outputs):
+                answer["wrote"], answer["message"] = False, _WROTE_NOTHING
         if seeds and status == CLEAN and not findings.errors_of(found):
             late = check_findings(device, op.type, call.compute, seeds)
             known = {item.key for item in found}
@@ -244,7 +259,9 @@ def _work(
         answer["seconds"] = round(time.monotonic() - started, 2)
         yield answer
         # The stream is useless after an error of a running kernel.
-        if errors or (until in (CLEAN, TAKEN) and answer["status"] == CLEAN):
+        ran = answer["launched"] and answer.get("wrote", True)
+        enough = until == TAKEN or (until == CLEAN and ran)
+        if errors or (enough and answer["status"] == CLEAN):
             return
 
 

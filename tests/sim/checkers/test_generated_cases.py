@@ -14,9 +14,16 @@ from typing import Any
 import pytest
 
 import commands
+from aclgrad.building import operator_build
+from aclgrad.cases import made_inputs
+from aclgrad.checks import operator_check
 from aclgrad.projects import scaffold
+from aclgrad.reading.layout import locate
+from aclgrad.spec.soc import family
 
 pytestmark = [pytest.mark.usefixtures("no_packages"), pytest.mark.plants_faults]
+
+SOC = "Ascend910B2"
 
 HOST = """
 #include <cstdlib>
@@ -284,6 +291,33 @@ def test_inference_of_empty_outputs(place: Path) -> None:
     assert done.returncode == 1
     assert "PlantedAdd: no kernel was launched in" in done.stderr
     assert re.search(r"shape inference: \S+planted_add.cpp:\d+", done.stderr)
+
+
+@pytest.mark.parametrize("empty", ["shape(0).GetDimNum() < 3", "true"])
+def test_a_run_is_one_of_a_kernel(place: Path, empty: str) -> None:
+    """A case whose outputs are empty says nothing: another one is tried, and none has run."""
+    infer = f"y = shape(0); if ({empty}) {{ y.SetDimNum(1); y.SetDim(0, 0); }}"
+    root = project(place, "PlantedAdd", {"x": "FLOAT", "w": "FLOAT"}, PLANTED, infer=infer)
+    builder = operator_build.Builder(locate(root), family("ascend910b"))
+    described = builder.build_host()
+    (op,) = operator_build.runnable(described, builder.sources, builder.soc)
+    row = builder.combinations(op)[0]
+    builder.build_kernel(builder.kernel(op, row), described)
+    builder.build_api([op])
+    given = (
+        case
+        for case in made_inputs.cases(op, row)
+        if case.recipe and case.recipe.style == "same" and not case.outputs
+    )
+    outcomes = operator_check.run_cases(builder, op, row, given, soc=SOC)
+    best = operator_check.best(outcomes)
+    assert best is not None
+    if empty == "true":
+        assert len(outcomes) > 1 and not any(outcome.ran for outcome in outcomes)
+        assert best.message == "no kernel was launched: all outputs are empty"
+    else:
+        assert best.ran and best.label.startswith("x[2, 8, 64]")
+        assert [outcome.ran for outcome in outcomes] == [False] * (len(outcomes) - 1) + [True]
 
 
 def test_a_shape_that_is_too_large(place: Path) -> None:
