@@ -58,7 +58,7 @@ _WIDE_FIELD = re.compile(
     r"|conflicting types .*\(‘(short unsigned int|unsigned char)’ and ‘unsigned int’\)"
 )
 """What the compiler says where the width of such a field decides between types."""
-_TWICE = r"error: (?:redefinition of ‘struct (\w+)’|reference to ‘(\w+)’ is ambiguous)"
+_TWICE = r"error: (?:redefinition of ‘(?:struct|class) (\w+)’|reference to ‘(\w+)’ is ambiguous)"
 
 
 def _is_of_language(missing: Missing | None) -> bool:

@@ -364,18 +364,37 @@ struct ClipRowsTilingData { uint8_t flag; int64_t rows; uint32_t sizes[3]; ClipR
 using namespace own;
 using namespace AscendC;
 """
+OWN_CLASSES = (
+    OWN_STRUCTS.replace("namespace own {\n", "")
+    .replace("}  // namespace own\nusing namespace own;\n", "")
+    .replace("struct alignas(8) ClipRowsLimits {", "class alignas(8) ClipRowsLimits { public:")
+    .replace("struct ClipRowsTilingData {", "class ClipRowsTilingData { public:")
+)
 
 
-def test_structs_that_the_kernel_has_in_a_namespace(library: Path) -> None:
+@pytest.mark.parametrize("own", [OWN_STRUCTS, OWN_CLASSES], ids=["in a namespace", "classes"])
+def test_structs_that_the_kernel_has_as_well(library: Path, own: str) -> None:
     """They count, where op_host declares some of the same names."""
     folder = library / "math" / "clip_rows"
     kernel = folder / "op_kernel" / "clip_rows.cpp"
-    text = kernel.read_text().replace("using namespace AscendC;\n", OWN_STRUCTS)
+    text = kernel.read_text().replace("using namespace AscendC;\n", own)
     named = "GET_TILING_DATA_WITH_STRUCT(ClipRowsTilingData, data, tiling)"
     kernel.write_text(text.replace("GET_TILING_DATA(data, tiling)", named))
     x = random(4, 8)
     result = operator_call.run(folder, [[x]], ["limits=-0.5,0.5"], outputs=["4x8", "4x8"])
     np.testing.assert_array_equal(result.outputs["y"], np.clip(x, -0.5, 0.5))
+
+
+def test_a_tiling_struct_of_any_size(library: Path) -> None:
+    """A struct of the kernel's may be larger than the 2048 bytes that Tiling registers."""
+    folder = library / "math" / "square"
+    header = folder / "op_kernel" / "square_tiling_data.h"
+    text = header.read_text()
+    assert "  uint32_t count;\n" in text
+    header.write_text(text.replace("  uint32_t count;\n", "  uint32_t before[1000], count;\n"))
+    x = random(64)
+    result = operator_call.run(folder, [[x]])
+    np.testing.assert_array_equal(result.outputs["y"], x * x)
 
 
 def broken(library: Path, path: str, old: str, new: str) -> Path:

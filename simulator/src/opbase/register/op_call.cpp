@@ -363,17 +363,20 @@ std::optional<HostFault> FaultOf(const std::string& type, const gert::OpCallStat
 }
 
 // Returns what was registered, or what the operator's tiling class takes: CANN's operator compiler tells the
-// framework the size of that.
+// framework the size of that. Without a class it is a struct of the kernel's, whose size nobody knows here.
 size_t TilingCapacity(const gert::OpImplEntry& op) {
+  constexpr size_t kOfStructs = 64 * 1024;
   size_t capacity = op.maxTilingDataSize;
+  bool hasClass = false;
   const std::string withKey = op.type + "_";
   for (const auto& [name, make] : optiling::CTilingDataClassFactory::GetInstance().All()) {
     const std::string of = name.GetString();
     if (of == op.type || of.compare(0, withKey.size(), withKey) == 0) {
       capacity = std::max(capacity, make()->GetDataSize());
+      hasClass = true;
     }
   }
-  return capacity;
+  return hasClass ? capacity : std::max(capacity, kOfStructs);
 }
 
 struct CompileInfos {
