@@ -37,7 +37,11 @@ class MatmulImpl {
                         kCopiesA = Rules::kCopiesA, kCopiesB = Rules::kCopiesB,
                         kIsBatch = Rules::kIsBatch, kOfSparse = Rules::kOfSparse,
                         kOfMx = Rules::kOfMx;
-  static_assert(kOfMx == detail::mm::kTakesScales<Policy<given, A, B, C, Bias>>,
+  using PolicyOfThis = Policy<given, MatmulImpl, A, B, C, Bias>;
+  static_assert(!detail::mm::kHasOwnModules<PolicyOfThis>,
+                "Matmul: a policy with modules of the kernel's own, such as CopyCubeInA, is not "
+                "simulated; docs/simulator.md says what is");
+  static_assert(kOfMx == detail::mm::kTakesScales<PolicyOfThis>,
                 "Matmul: MatmulWithScalePolicy and MatmulTypeWithScale go together");
   static_assert(Policy<given, A, B, C, Bias>::kSplit == detail::mm::Split::kNone,
                 "Matmul: SplitMMatmulPolicy and SplitNMatmulPolicy are of MIX kernels of 950");
@@ -49,7 +53,7 @@ class MatmulImpl {
       "those of another.";
 
  public:
-  static constexpr auto kTriangle = detail::mm::TriangleOf<Policy<given, A, B, C, Bias>>::value;
+  static constexpr auto kTriangle = detail::mm::TriangleOf<PolicyOfThis>::value;
 
   MatmulImpl() = default;
   // The last object of a TPipe may leave out End: the pipe gives back the flags of its memories.
@@ -461,10 +465,15 @@ class MatmulImpl {
              "batchA is %u with %u matrices in a group, batchB is %u with %u", batch.a, a.g,
              batch.b, b.g);
     }
-    if (A::layout == LayoutMode::BSNGD && (a.n * a.g % batch.a != 0 || b.n * b.g % batch.b != 0)) {
+    if ((A::layout == LayoutMode::BSNGD && a.n * a.g % batch.a != 0) ||
+        (B::layout == LayoutMode::BSNGD && b.n * b.g % batch.b != 0)) {
       Misuse("IterateBatch", "In BSNGD the matrices of a call lie in one row: N x G is a multiple.",
              "batchA is %u of %u matrices, batchB is %u of %u", batch.a, a.n * a.g, batch.b,
              b.n * b.g);
+    }
+    if (C::format == CubeFormat::NZ && m_ % kRows != 0) {
+      Misuse("IterateBatch", "C of a batch in NZ has whole fractals: let M be a multiple of 16.",
+             "a matrix has %u rows, C is NZ", m_);
     }
     if (products % sums != 0) {
       Misuse("IterateBatch", "C has one matrix for each group: the call takes whole groups.",

@@ -21,6 +21,26 @@ template <typename Policy>
 struct TriangleOf<Policy, std::void_t<decltype(Policy::kTriangle)>> {
   static constexpr Triangle value = Policy::kTriangle;
 };
+// The modules of CANN's policies. A policy that inherits ours and has one of them would not be asked for it.
+#define ACLSIM_MODULES(APPLY)                                                       \
+  APPLY(Context)                                                                    \
+  APPLY(CubeOutBuffer) APPLY(CopyCubeOut) APPLY(CopyCubeInA) APPLY(CopyCubeInB)     \
+      APPLY(CubeInBufferA) APPLY(CubeInBufferB) APPLY(CubeInBufferScaleA)           \
+          APPLY(CubeInBufferScaleB) APPLY(CopyCubeInScaleA) APPLY(CopyCubeInScaleB) \
+              APPLY(Scheduler) APPLY(BatchScheduler) APPLY(BiasScheduler)
+#define ACLSIM_HAS_MODULE(Name)               \
+  template <typename Policy, typename = void> \
+  constexpr bool kHas##Name = false;          \
+  template <typename Policy>                  \
+  constexpr bool kHas##Name<Policy, std::void_t<typename Policy::Name>> = true;
+#define ACLSIM_OR_MODULE(Name) || kHas##Name<Policy>
+ACLSIM_MODULES(ACLSIM_HAS_MODULE)
+template <typename Policy>
+constexpr bool kHasOwnModules = false ACLSIM_MODULES(ACLSIM_OR_MODULE);
+#undef ACLSIM_OR_MODULE
+#undef ACLSIM_HAS_MODULE
+#undef ACLSIM_MODULES
+
 template <typename Policy, typename = void>
 constexpr bool kTakesScales = false;
 template <typename Policy>
@@ -156,8 +176,12 @@ struct Rules {
                 "COLUMN_MAJOR");
   static_assert(!kOwnCo1 || (C::format == CubeFormat::NZ && std::is_same_v<Dst, Sum>),
                 "Matmul: C in CO1 is NZ, of float or int32_t");
-  static_assert(!kIsBatch || (A::layout == B::layout && C::layout != LayoutMode::NONE),
-                "Matmul: A and B of a batch have one LayoutMode, and C has one as well");
+  // The page of IterateBatch wants one layout for A and B. FlashAttentionScore multiplies a BNGS1S2, its own sums, by a BSNGD.
+  static_assert(!kIsBatch ||
+                    (B::layout != LayoutMode::NONE && C::layout != LayoutMode::NONE &&
+                     (A::layout == LayoutMode::NORMAL) == (B::layout == LayoutMode::NORMAL)),
+                "Matmul: A and B of a batch have a LayoutMode, NORMAL both or neither, and C has "
+                "one as well");
   // A decides whether there are batches. One product takes no notice of a NORMAL B or C but in the NORM template, which would copy B by
   // matrices of a batch.
   static_assert(kIsBatch || ((B::layout == LayoutMode::NONE ||
@@ -171,10 +195,14 @@ struct Rules {
                 "are not simulated yet; docs/simulator.md says what is");
   static_assert(!kIsBatch || (!kQuantises && config.doNorm),
                 "Matmul: batches are of the NORM template, without quantisation");
-  static_assert(!kIsBatch || (A::format != CubeFormat::VECTOR && C::format != CubeFormat::NZ),
-                "Matmul: A and B of a batch are ND or NZ, and C is ND or ND_ALIGN");
-  static_assert((A::layout != LayoutMode::BSNGD && A::layout != LayoutMode::SBNGD) ||
-                    (A::format == CubeFormat::ND && B::format == CubeFormat::ND),
+  static_assert(!kIsBatch || A::format != CubeFormat::VECTOR,
+                "Matmul: A and B of a batch are ND or NZ");
+  template <typename Matrix>
+  static constexpr bool kIsNdInRows =
+      (Matrix::layout != LayoutMode::BSNGD && Matrix::layout != LayoutMode::SBNGD) ||
+      Matrix::format == CubeFormat::ND;
+  static_assert(kIsNdInRows<A> && kIsNdInRows<B> &&
+                    (kIsNdInRows<C> || C::format == CubeFormat::ND_ALIGN),
                 "Matmul: matrices in BSNGD and SBNGD are ND");
   static_assert((!kCopiesA || A::pos == TPosition::GM) && (!kCopiesB || B::pos == TPosition::GM) &&
                     (!kCopiesOut || !kOwnCo1),

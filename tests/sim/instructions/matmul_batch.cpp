@@ -40,14 +40,14 @@ constexpr MatmulConfig kOneBias = GetMMConfig<MatmulConfigMode::CONFIG_NORM>(
 
 template <LayoutMode layout, CubeFormat format = CubeFormat::ND>
 using In = MatmulType<TPosition::GM, format, half, true, layout>;
-template <LayoutMode layout, typename T = float>
-using Out = MatmulType<TPosition::GM, CubeFormat::ND, T, false, layout>;
+template <LayoutMode layout, typename T = float, CubeFormat format = CubeFormat::ND>
+using Out = MatmulType<TPosition::GM, format, T, false, layout>;
 using Bias = MatmulType<TPosition::GM, CubeFormat::ND, float>;
 
-template <typename A, typename C, const auto& config>
+template <typename A, typename C, const auto& config, typename B = A>
 class Batches {
  public:
-  using Object = Matmul<A, A, C, Bias, config>;
+  using Object = Matmul<A, B, C, Bias, config>;
   using T = typename C::T;
 
   __aicore__ inline void Read(GM_ADDR told) {
@@ -205,10 +205,10 @@ class Batches {
 #define SPACE(workspace) SetSysWorkspace(workspace)
 #endif
 
-#define BATCHES(name, A, C, config)                                                              \
+#define BATCHES(name, A, C, ...)                                                                 \
   extern "C" __global__ __aicore__ void name(GM_ADDR a, GM_ADDR b, GM_ADDR c, GM_ADDR bias,      \
                                              GM_ADDR scratch, GM_ADDR told, GM_ADDR workspace) { \
-    using Kind = Batches<A, C, config>;                                                          \
+    using Kind = Batches<A, C, __VA_ARGS__>;                                                     \
     TPipe pipe;                                                                                  \
     SPACE(workspace);                                                                            \
     Kind batches;                                                                                \
@@ -228,6 +228,8 @@ using OutHalf = Out<LayoutMode::NORMAL, half>;
 using OutBsngd = Out<LayoutMode::BSNGD>;
 using OutSbngd = Out<LayoutMode::SBNGD>;
 using OutBngs = Out<LayoutMode::BNGS1S2>;
+using OutBngsNz = Out<LayoutMode::BNGS1S2, float, CubeFormat::NZ>;
+using OutNormalNz = Out<LayoutMode::NORMAL, float, CubeFormat::NZ>;
 
 BATCHES(normal, Normal, OutNormal, CFG_NORM)
 BATCHES(normal_half, Normal, OutHalf, CFG_NORM)
@@ -238,6 +240,11 @@ BATCHES(sbngd, Sbngd, OutSbngd, CFG_NORM)
 BATCHES(bsngd_bngs, Bsngd, OutBngs, CFG_NORM)
 BATCHES(sbngd_bngs, Sbngd, OutBngs, CFG_NORM)
 BATCHES(bngs, Bngs, OutBngs, CFG_NORM)
+BATCHES(bngs_by_bsngd, Bngs, OutBngs, CFG_NORM, Bsngd)
+BATCHES(bngs_by_sbngd, Bngs, OutBngs, CFG_NORM, Sbngd)
+BATCHES(bsngd_by_bngs, Bsngd, OutBngs, CFG_NORM, Bngs)
+BATCHES(bngs_to_nz, Bngs, OutBngsNz, CFG_NORM, Bsngd)
+BATCHES(normal_to_nz, Normal, OutNormalNz, CFG_NORM)
 #ifndef ASCENDC_CUBE_ONLY
 using InUb = MatmulType<TPosition::VECIN, CubeFormat::ND_ALIGN, float, false, LayoutMode::NORMAL>;
 BATCHES(normal_ub, Normal, InUb, CFG_NORM)

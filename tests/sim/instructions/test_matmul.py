@@ -621,7 +621,11 @@ REFUSED = {
     "isPartialOutput is of the MDL template": (
         "Matmul<Gm<half>, Gm<half>, Gm<float>, Gm<float>, kPartialNorm>"
     ),
-    "A and B of a batch have one LayoutMode": "Matmul<Batch<half>, Gm<half>, Gm<float>>",
+    "a policy with modules of the kernel's own, such as CopyCubeInA": (
+        "Matmul<Gm<half>, Gm<half>, Gm<float>, Gm<float>, CFG_NORM, MatmulCallBackFunc<>,"
+        " OwnModule>"
+    ),
+    "A and B of a batch have a LayoutMode": "Matmul<Batch<half>, Gm<half>, Gm<float>>",
     "without a LayoutMode of A there is one product": "Matmul<Gm<half>, Batch<half>, Gm<float>>",
     "NORM template, without quantisation": "Matmul<Batch<half>, Batch<half>, Batch<int8_t>>",
 }
@@ -646,10 +650,17 @@ def test_what_is_not_simulated_does_not_compile(toolkit: Path, said: str) -> Non
         " c.isPartialOutput = true; return c; }();\n"
         "template <TPosition pos> using At = MatmulType<pos, CubeFormat::ND, half>;\n"
         "template <const auto&, typename...> struct OwnPolicy {};\n"
+        "template <const auto& config, typename Object, typename A, typename B, typename C,"
+        " typename D> struct SixTypes : Impl::Detail::MatmulPolicy<config, Object, A, B, C, D> {};\n"
+        "template <const auto& config, typename... Types> struct OwnModule :"
+        " Impl::Detail::MatmulPolicy<config, Types...> { using CopyCubeInA = int; };\n"
         'extern "C" __global__ __aicore__ void k(GM_ADDR) {\n  %s object;\n}\n'
     )
     assert said in compiler_says(toolkit, text % REFUSED[said], CUBE)
-    assert compiler_says(toolkit, text % "Matmul<Gm<half>, Gm<half>, Gm<float>>", CUBE) == ""
+    plain = "Gm<half>, Gm<half>, Gm<float>"
+    derived = f"Matmul<{plain}, Gm<float>, CFG_NORM, MatmulCallBackFunc<>, SixTypes>"
+    for taken in (f"Matmul<{plain}>", derived):
+        assert compiler_says(toolkit, text % taken, CUBE) == ""
 
 
 @pytest.mark.parametrize("half", [CUBE, "-D__DAV_C220_VEC__", "-DNO_HALF"])

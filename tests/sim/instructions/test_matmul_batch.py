@@ -68,6 +68,12 @@ def offset(matrix: int, shape: tuple[int, ...], layout: str) -> int:
     return matrix * columns * (1 if layout == SBNGD else rows)
 
 
+def of_nz(matrix: Array) -> Array:
+    """Elements in rows, of fractals that lie in columns."""
+    rows, columns = matrix.shape
+    return matrix.reshape(columns // 16, rows, 16).transpose(1, 0, 2).reshape(-1)
+
+
 @dataclass
 class Batches:
     """Products of all matrices, by calls of so many matrices each."""
@@ -86,6 +92,7 @@ class Batches:
     way: int = SYNC
     out: npt.DTypeLike = np.float32
     cores: int = 1
+    layout_b: str = ""  # as A where it is not given
     told: dict[str, int] = field(default_factory=dict)
     tiling: dict[str, int] = field(default_factory=dict)
 
@@ -93,6 +100,7 @@ class Batches:
         m, n, k = self.shape
         rng = np.random.default_rng(m)
         groups = max(self.g)
+        self.layout_b = self.layout_b or self.layout
         self.of_c = self.of_c or groups
         a, b = ((self.b, self.n, g) for g in self.g)
         self.a = rng.uniform(-1, 1, (*a, m, k)).astype(np.float16)
@@ -160,7 +168,7 @@ class Batches:
         for call in range(calls):
             begins += [
                 offset(call * batch_a, in_memory[0], self.layout),
-                offset(call * batch_b, in_memory[1], self.layout),
+                offset(call * batch_b, in_memory[1], self.layout_b),
                 offset(call * per_c, self.shape_of_c, self.to),
                 call * per_c * n if self.of_bias.shape[0] > 1 else 0,
             ]
@@ -171,7 +179,7 @@ class Batches:
     def run(self, runtime: Runtime, library: ctypes.CDLL) -> Array:
         """C, with its axes in the order B, N, G, rows, columns."""
         a, b = self.in_memory()
-        flat = [lying(x, self.layout) for x in (a, b)]
+        flat = [lying(a, self.layout), lying(b, self.layout_b)]
         if self.kernel == "normal_nz":
             flat = [
                 np.concatenate([model.to_nz(x) for x in y.reshape(-1, *y.shape[3:])])
@@ -185,6 +193,9 @@ class Batches:
         (got,) = runtime.launch(
             library[self.kernel], arrays, outputs=[2], block_dim=blocks, key=KEY if mixed else 0
         )
+        if self.kernel.endswith("_to_nz"):
+            matrices = got.reshape(-1, *self.shape_of_c[3:])
+            got = np.concatenate([of_nz(matrix) for matrix in matrices])
         return from_memory(got, self.shape_of_c, self.to)
 
     def check(self, got: Array) -> None:
@@ -256,6 +267,35 @@ def test_one_sum_for_a_group(
 ) -> None:
     """C has one matrix for the group: its products are added up."""
     batches = Batches(kernel, layout, to, 1, 2, groups, batch=groups, of_c=1, bias=True)
+    batches.check(batches.run(runtime, request.getfixturevalue(library)))
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("groups", [(3, 3), (3, 1)])
+@pytest.mark.parametrize("trans", [False, True])
+@pytest.mark.parametrize(
+    ("kernel", "layouts"),
+    [("bngs_by_bsngd", (BNGS, BSNGD)), ("bngs_by_sbngd", (BNGS, SBNGD)),
+     ("bsngd_by_bngs", (BSNGD, BNGS)), ("bngs_to_nz", (BNGS, BSNGD)),
+     ("normal_to_nz", (NORMAL, NORMAL))],
+)  # fmt: skip
+def test_layouts_of_their_own_and_nz(
+    runtime: Runtime,
+    request: pytest.FixtureRequest,
+    library: str,
+    kernel: str,
+    layouts: tuple[str, str],
+    trans: bool,
+    groups: tuple[int, int],
+) -> None:
+    """A and B each as its type says, and C in whole fractals: what FlashAttentionScore asks for."""
+    a, b = layouts
+    to_nz = kernel.endswith("_to_nz")
+    shape, to = (48, 64, 70) if to_nz else (40, 50, 70), NORMAL if a == NORMAL else BNGS
+    axes = {"n": 6, "g": (1, 1)} if a == NORMAL else {"b": 2, "n": 2, "g": groups}
+    batch = (3, 3) if a == NORMAL else groups
+    batches = Batches(kernel, a, to, **axes, shape=shape, batch=batch, layout_b=b, cores=2)
+    batches.trans = (False, trans)
     batches.check(batches.run(runtime, request.getfixturevalue(library)))
 
 
@@ -337,6 +377,8 @@ MISTAKES: list[tuple[str, dict[str, Any], str]] = [
     ("on_both", {"tiling": {"ALayoutInfoD": 69}}, "A is 40 x 69 by its layout, and the part"),
     ("on_both", {"shape": (200, 200, 400)}, "matrices of A and 4 of B are [0-9]+ bytes"),
     ("on_both", {"way": NOT_TOLD}, "has an end that is told"),
+    ("on_cubes", {"kernel": "bngs_to_nz", "layout": BNGS, "to": BNGS, "layout_b": BSNGD,
+     "shape": (40, 64, 70)}, "a matrix has 40 rows, C is NZ"),
 ]  # fmt: skip
 
 
@@ -349,7 +391,7 @@ def test_mistakes(
     change: dict[str, Any],
     says: str,
 ) -> None:
-    batches = Batches("bsngd", BSNGD, BSNGD, **change)
+    batches = Batches(**{"kernel": "bsngd", "layout": BSNGD, "to": BSNGD, **change})
     with pytest.raises(KernelError, match=rf"matmul-use[\s\S]*{says}"):
         batches.run(runtime, request.getfixturevalue(library))
 

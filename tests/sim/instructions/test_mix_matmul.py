@@ -384,7 +384,7 @@ REFUSED = {
     "A and B lie in GM, UB or TSCM": "Matmul<At<TPosition::A1>, Gm, Gm> mm",
     "C goes to GM or UB": "Matmul<Gm, Gm, At<TPosition::CO1>> mm",
     "C in VECIN is ND or ND_ALIGN": "Matmul<Gm, Gm, At<TPosition::VECIN>> mm",
-    "A and B of a batch have one LayoutMode": (
+    "A and B of a batch have a LayoutMode": (
         "using N = MatmulType<TPosition::GM, CubeFormat::ND, half, false, LayoutMode::NORMAL>;"
         " Matmul<N, N, Gm> mm; mm.Iterate()"
     ),
