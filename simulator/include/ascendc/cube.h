@@ -269,19 +269,27 @@ void DataCopyL1ToUB(const LocalTensor<T>& dst, const LocalTensor<T>& src, const 
   aclsim::CubeCopyL1ToUb(dst, src, detail::CountCopy(detail::BytesOf<T>(count)), subBlockId);
   ACLSIM_KEEP_FRAME();
 }
-// Into the bias table, where half becomes float.
-template <typename T, typename U, typename = std::enable_if_t<!std::is_same_v<T, U>>>
+// Into the bias table, where half becomes float. A kernel for several types names both of a copy, and they may be one.
+template <typename T, typename U>
 void DataCopy(const LocalTensor<T>& dst, const LocalTensor<U>& src, const DataCopyParams& p) {
-  ACLSIM_CUBE("DataCopy with another type", T);
-  aclsim::CubeCopyToTable(dst, src, p.blockCount, p.blockLen, p.srcStride, p.dstStride);
-  ACLSIM_KEEP_FRAME();
+  if constexpr (std::is_same_v<T, U>) {
+    DataCopy<T>(dst, src, p);
+  } else {
+    ACLSIM_CUBE("DataCopy with another type", T);
+    aclsim::CubeCopyToTable(dst, src, p.blockCount, p.blockLen, p.srcStride, p.dstStride);
+    ACLSIM_KEEP_FRAME();
+  }
 }
-template <typename T, typename U, typename = std::enable_if_t<!std::is_same_v<T, U>>>
+template <typename T, typename U>
 void DataCopy(const LocalTensor<T>& dst, const LocalTensor<U>& src, const uint32_t count) {
-  ACLSIM_CUBE("DataCopy with another type", T);
-  constexpr uint32_t kUnit = detail::kArch == 3510 ? 32 : 64;
-  aclsim::CubeCopyToTable(dst, src, 1, (count * sizeof(U) + kUnit - 1) / kUnit, 0, 0);
-  ACLSIM_KEEP_FRAME();
+  if constexpr (std::is_same_v<T, U>) {
+    DataCopy<T>(dst, src, count);
+  } else {
+    ACLSIM_CUBE("DataCopy with another type", T);
+    constexpr uint32_t kUnit = detail::kArch == 3510 ? 32 : 64;
+    aclsim::CubeCopyToTable(dst, src, 1, (count * sizeof(U) + kUnit - 1) / kUnit, 0, 0);
+    ACLSIM_KEEP_FRAME();
+  }
 }
 
 // --- into L0A and L0B -----------------------------------------------------------------------------------------------------

@@ -154,7 +154,9 @@ struct HighSoftmaxFlashCall {
   Ub src;
   Ub sum;
   Ub max;
-  Ub expMax;  // what results of the pieces before are to be multiplied with
+  Ub expMax;     // what results of the pieces before are to be multiplied with
+  Ub reduceMax;  // the maxima of this piece alone, which one form keeps
+  bool keepsReduceMax = false;
   Ub inSum;
   Ub inMax;
   HighWork work;
@@ -168,7 +170,9 @@ struct HighSoftmaxFlashCall {
 };
 ACLSIM_DEVICE_API void HighSoftmaxFlash(const HighSoftmaxFlashCall& call);
 // Rows whose maximum has the bits `from` become `to`; true if there was one. The scalar pipe waits for it.
+// Maxima are 32 bytes apart, or one behind the other (packed).
 ACLSIM_DEVICE_API bool HighAdjustSoftmax(const Ub& dst, const Ub& max, uint32_t from,
-                                         ScalarValue to, uint32_t rows, uint32_t columns);
+                                         ScalarValue to, uint32_t rows, uint32_t columns,
+                                         bool packed);
 
 }  // namespace aclsim

@@ -256,6 +256,40 @@ ACLSIM_SOFTMAX_FLASH(T, T)
 ACLSIM_SOFTMAX_FLASH(half, float)
 #undef ACLSIM_SOFTMAX_FLASH
 
+// The form that keeps the maxima of the piece as well. With another mode it does nothing, by its page.
+template <typename T, bool isUpdate = false, bool isReuseSource = false, bool isBasicBlock = false,
+          bool isDataFormatNZ = false, const SoftmaxConfig& config = SOFTMAX_DEFAULT_CFG>
+void SoftmaxFlashV2(const LocalTensor<T>& dstTensor, const LocalTensor<T>& outReduceMax,
+                    const LocalTensor<T>& outExpSum, const LocalTensor<T>& outMax,
+                    const LocalTensor<T>& srcTensor, const LocalTensor<T>& outExpMax,
+                    const LocalTensor<T>& inExpSum, const LocalTensor<T>& inMax,
+                    const LocalTensor<uint8_t>& sharedTmpBuffer, const SoftMaxTiling& tiling,
+                    const SoftMaxShapeInfo& softmaxShapeInfo = {}) {
+  ACLSIM_SOFTMAX_ND("SoftmaxFlashV2");
+  static_assert(config.mode == SoftmaxMode::SOFTMAX_OUTPUT_WITHOUT_BRC,
+                "SoftmaxFlashV2 with outReduceMax takes SOFTMAX_OUTPUT_WITHOUT_BRC alone");
+  aclsim::HighSoftmaxFlashCall call =
+      detail::Configured<config>(detail::Flash(dstTensor, outExpSum, outMax, srcTensor, outExpMax,
+                                               inExpSum, inMax, tiling, softmaxShapeInfo, isUpdate),
+                                 isBasicBlock);
+  call.reduceMax = outReduceMax;
+  call.keepsReduceMax = isUpdate;
+  aclsim::HighSoftmaxFlash(sharedTmpBuffer.GetSize() == 0 ? call
+                                                          : detail::Worked(call, sharedTmpBuffer));
+  ACLSIM_KEEP_FRAME();
+}
+template <typename T, bool isUpdate = false, bool isReuseSource = false, bool isBasicBlock = false,
+          bool isDataFormatNZ = false, const SoftmaxConfig& config = SOFTMAX_DEFAULT_CFG>
+void SoftmaxFlashV2(const LocalTensor<T>& dstTensor, const LocalTensor<T>& outReduceMax,
+                    const LocalTensor<T>& outExpSum, const LocalTensor<T>& outMax,
+                    const LocalTensor<T>& srcTensor, const LocalTensor<T>& outExpMax,
+                    const LocalTensor<T>& inExpSum, const LocalTensor<T>& inMax,
+                    const SoftMaxTiling& tiling, const SoftMaxShapeInfo& softmaxShapeInfo = {}) {
+  SoftmaxFlashV2<T, isUpdate, isReuseSource, isBasicBlock, isDataFormatNZ, config>(
+      dstTensor, outReduceMax, outExpSum, outMax, srcTensor, outExpMax, inExpSum, inMax,
+      LocalTensor<uint8_t>(), tiling, softmaxShapeInfo);
+}
+
 // The logarithm is that to base 10, as documented.
 template <typename T, bool isReuseSource = false, bool isDataFormatNZ = false>
 void LogSoftMax(const LocalTensor<T>& dst, const LocalTensor<T>& sum, const LocalTensor<T>& max,
@@ -274,9 +308,9 @@ template <typename T1, typename T2, bool isDataFormatNZ = false, uint8_t stepSiz
 bool AdjustSoftMaxRes(const LocalTensor<T1>& softMaxRes, const LocalTensor<T2>& maxTensor,
                       const uint32_t from, const T1 to, const SoftMaxShapeInfo& softmaxShapeInfo) {
   ACLSIM_SOFTMAX_ND("AdjustSoftMaxRes");
-  static_assert(stepSizeMode == 0, "AdjustSoftMaxRes: maxima are 32 bytes apart");
-  const bool found = aclsim::HighAdjustSoftmax(softMaxRes, maxTensor, from, detail::Scalar(to),
-                                               softmaxShapeInfo.srcM, softmaxShapeInfo.srcK);
+  const bool found =
+      aclsim::HighAdjustSoftmax(softMaxRes, maxTensor, from, detail::Scalar(to),
+                                softmaxShapeInfo.srcM, softmaxShapeInfo.srcK, stepSizeMode != 0);
   ACLSIM_KEEP_FRAME();
   return found;
 }

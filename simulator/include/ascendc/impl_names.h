@@ -4,7 +4,9 @@
 
 #include "ascendc/cube.h"
 #include "ascendc/intrinsics.h"
+#include "ascendc/local_memory.h"
 #include "ascendc/vec_reduce.h"
+#include "ascendc/vec_registers.h"
 
 // Instructions are in memory already.
 #ifndef PRELOAD
@@ -26,6 +28,12 @@ template <typename T>
 void OOMCheckAddrRange(__gm__ T*, uint64_t) {}
 
 constexpr int8_t TWO_NUM = 2;
+constexpr int32_t HALF_FACTOR = 2, DOUBLE_FACTOR = 2;
+constexpr int32_t CUBE_MAX_SIZE = 256;
+constexpr uint8_t B16_DATA_NUM_PER_BLOCK = 16, B32_DATA_NUM_PER_BLOCK = 8;
+constexpr int32_t B16_DATA_NUM_PER_REPEAT = 128, B32_DATA_NUM_PER_REPEAT = 64;
+constexpr uint32_t B64_DATA_NUM_PER_REPEAT = 32;
+constexpr uint32_t HALF_REPEAT_SIZE = 128, FLOAT_REPEAT_SIZE = 64;
 constexpr uint16_t SYNC_AIC_FLAG = 11;
 constexpr uint16_t SYNC_AIV_FLAG = 12;
 constexpr uint16_t SYNC_AIV_ONLY_ALL = 14;
@@ -36,6 +44,22 @@ constexpr uint32_t RESERVED_WORKSPACE = 16 * 1024 * 1024;
 struct ReduceLastND {
   uint32_t originalSrcM, originalSrcK, srcM, srcK, dstM, dstK;
 };
+
+// Clears the comparison register, as the bit modes of DropOut<T, true> want it before.
+template <typename T>
+void DropOutBitModeInit(const LocalTensor<T>& sharedTmpBuffer) {
+  constexpr int32_t kLanes = 128;
+  const LocalTensor<int16_t> zeros = sharedTmpBuffer.template ReinterpretCast<int16_t>();
+  Duplicate(zeros, int16_t{0}, kLanes);
+  PipeBarrier<PIPE_V>();
+  SetCmpMask(zeros);
+  PipeBarrier<PIPE_V>();
+}
+inline void DropOutBitModeInit() {
+  LocalTensor<int16_t> buffer;
+  PopStackBuffer<int16_t, TPosition::LCM>(buffer);
+  DropOutBitModeInit(buffer);
+}
 
 // In 16 bits, as CANN's: an operand of 65536 is 0.
 inline uint16_t CeilDiv(uint16_t value, uint16_t divisor) {

@@ -62,6 +62,14 @@ struct ShapeInfo {
       shape[i] = originalShape[i] = sizes[i];
     }
   }
+  ShapeInfo(uint8_t dims, const uint32_t* sizes, uint8_t originalDims, const uint32_t* originals,
+            DataFormat format)
+      : ShapeInfo(dims, sizes, format) {
+    originalShapeDim = originalDims;
+    for (uint8_t i = 0; i < originalDims && i < 8; ++i) {
+      originalShape[i] = originals[i];
+    }
+  }
   uint8_t shapeDim = 0;
   uint8_t originalShapeDim = 0;
   uint32_t shape[8] = {};

@@ -131,11 +131,14 @@ void RunFlashRow(const HighSoftmaxFlashCall& call, int64_t row) {
   };
   const double inMax = call.update ? statistic(call.inMax) : 0;
   const double inSum = call.update ? statistic(call.inSum) : 0;
-  double max = call.update ? inMax : LoadFloat(dtype, src, 0);
-  for (int64_t i = 0; i < call.summed; ++i) {
-    const double v = LoadFloat(dtype, src, i);
-    max = max != max || v <= max ? max : v;  // NaN wins
+  const auto greater = [](double max, double v) {
+    return max != max || v <= max ? max : v;  // NaN wins
+  };
+  double own = LoadFloat(dtype, src, 0);
+  for (int64_t i = 1; i < call.summed; ++i) {
+    own = greater(own, LoadFloat(dtype, src, i));
   }
+  const double max = call.update ? greater(inMax, own) : own;
   double sum = 0;
   for (int64_t i = 0; i < call.summed; ++i) {
     sum += std::exp(LoadFloat(dtype, src, i) - max);
@@ -151,6 +154,9 @@ void RunFlashRow(const HighSoftmaxFlashCall& call, int64_t row) {
   }
   store(call.max, max);
   store(call.sum, sum);
+  if (call.keepsReduceMax) {
+    store(call.reduceMax, own);
+  }
 }
 
 }  // namespace
@@ -177,9 +183,10 @@ void HighSoftmaxFlash(const HighSoftmaxFlashCall& call) try {
   const HighOperand sum = statistic(call.sum, "sumTensor", true);
   const HighOperand max = statistic(call.max, "maxTensor", true);
   const HighOperand expMax = statistic(call.expMax, "expMaxTensor", call.update);
+  const HighOperand reduceMax = statistic(call.reduceMax, "outReduceMax", call.keepsReduceMax);
   const HighOperand inSum = statistic(call.inSum, "inSumTensor", call.update);
   const HighOperand inMax = statistic(call.inMax, "inMaxTensor", call.update);
-  for (const HighOperand& operand : {dst, src, sum, max, expMax, inSum, inMax}) {
+  for (const HighOperand& operand : {dst, src, sum, max, expMax, reduceMax, inSum, inMax}) {
     if (operand.bytes != 0) {
       CheckHighOperand(core, operand);
     }
@@ -195,7 +202,7 @@ void HighSoftmaxFlash(const HighSoftmaxFlashCall& call) try {
                             ? FlashRow(width, call.columns, call.update) * 4
                             : FlashV2Scratch(width, static_cast<int64_t>(WidthOf(call.sum.dtype)),
                                              rows, call.columns, call.basicBlock, call.packed);
-  CheckHighWork(core, call.work, least, {dst, src, sum, max, expMax, inSum, inMax});
+  CheckHighWork(core, call.work, least, {dst, src, sum, max, expMax, reduceMax, inSum, inMax});
   const auto access = [&](Use use, const HighOperand& operand) {
     return operand.bytes == 0
                ? Access{}
@@ -205,6 +212,7 @@ void HighSoftmaxFlash(const HighSoftmaxFlashCall& call) try {
       core, Flow::kRepeats, dtype,
       {WorkAccess(core, call.work), HighRows(core, Use::kWrite, call.dst, rows, rowBytes, rowBytes),
        access(Use::kWrite, sum), access(Use::kWrite, max), access(Use::kWrite, expMax),
+       access(Use::kWrite, reduceMax),
        HighRows(core, Use::kRead, call.src, rows, int64_t{call.summed} * width, rowBytes),
        access(Use::kRead, inSum), access(Use::kRead, inMax)},
       [=] {
@@ -217,7 +225,7 @@ void HighSoftmaxFlash(const HighSoftmaxFlashCall& call) try {
 ACLSIM_SKIPS_FAULTS()
 
 bool HighAdjustSoftmax(const Ub& dst, const Ub& max, uint32_t from, ScalarValue to, uint32_t rows,
-                       uint32_t columns) try {
+                       uint32_t columns, bool packed) try {
   Core& core = Core::Current();
   core.instruction = "AdjustSoftMaxRes";
   if (!IsFloat(dst.dtype) || !IsFloat(max.dtype)) {
@@ -228,16 +236,17 @@ bool HighAdjustSoftmax(const Ub& dst, const Ub& max, uint32_t from, ScalarValue 
     return false;
   }
   CheckHighOperand(core, {&dst, rows * rowBytes, "softMaxRes"});
-  CheckHighOperand(core, {&max, rows * kBlock, "maxTensor"});
-  ResetMaskRegister(core);
   const size_t maxWidth = WidthOf(max.dtype);
+  const int64_t step = packed ? static_cast<int64_t>(maxWidth) : kBlock;
+  CheckHighOperand(core, {&max, rows * step, "maxTensor"});
+  ResetMaskRegister(core);
   const auto matches = [=](uint32_t r) {
     uint32_t bits = 0;
-    std::memcpy(&bits, max.addr + r * kBlock, maxWidth);
+    std::memcpy(&bits, max.addr + r * step, maxWidth);
     return bits == from;
   };
   core.ScalarWaits(Pipe::kVector);
-  core.ScalarAccess(HighRows(core, Use::kRead, max, rows, static_cast<int64_t>(maxWidth), kBlock),
+  core.ScalarAccess(HighRows(core, Use::kRead, max, rows, static_cast<int64_t>(maxWidth), step),
                     max.dtype);
   bool found = false;
   for (uint32_t r = 0; r < rows; ++r) {

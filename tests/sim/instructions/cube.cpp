@@ -141,7 +141,7 @@ void Run(GM_ADDR a, GM_ADDR b, GM_ADDR out, GM_ADDR bias, GM_ADDR quant, GM_ADDR
   LocalTensor<C> c2(TPosition::C2, 0, 256);
   if (words[2] != 0) {
     const uint32_t units = words[2] / 64;
-    DataCopy(c2, c1, DataCopyParams(1, static_cast<uint16_t>(units), 0, 0));
+    DataCopy<C, Bias>(c2, c1, DataCopyParams(1, static_cast<uint16_t>(units), 0, 0));
   }
   Order<HardEvent::MTE1_M>();
   LocalTensor<C> co1(TPosition::CO1, 0, 32768);

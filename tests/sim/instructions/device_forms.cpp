@@ -128,6 +128,11 @@ extern "C" __global__ __aicore__ void of_the_implementation(GM_ADDR gm) {
   ASSERT(CeilDiv(33, 32) == 2 && CeilAlign(33, 32) == 64);
   static_assert(ONE_FOURTH_DEFAULT_REPEAT_STRIDE == 2 && RESERVED_WORKSPACE == 16 << 20);
   static_assert(sizeof(ReduceLastND) == 24);
+  static_assert(HALF_FACTOR == 2 && DOUBLE_FACTOR == 2 && CUBE_MAX_SIZE == 256);
+  static_assert(B16_DATA_NUM_PER_BLOCK * sizeof(half) == 32 &&
+                B32_DATA_NUM_PER_BLOCK * sizeof(float) == 32);
+  static_assert(B16_DATA_NUM_PER_REPEAT == HALF_REPEAT_SIZE &&
+                B32_DATA_NUM_PER_REPEAT == FLOAT_REPEAT_SIZE && B64_DATA_NUM_PER_REPEAT == 32);
   static_assert(ONE_BYTE_BIT_SIZE == 8 && SYNC_AIC_FLAG == 11 && SYNC_AIV_FLAG == 12);
   DataCopy(Global<float>(gm), y, 32);
 }

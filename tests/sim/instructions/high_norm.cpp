@@ -7,7 +7,7 @@ using namespace AscendC;
 namespace {
 
 // Of the first area: the result, means, variances, reciprocals; of the third: gamma, beta, means, variances.
-constexpr uint32_t kAt[4] = {0, 16384, 20480, 24576};
+constexpr uint32_t kAt[5] = {0, 16384, 20480, 24576, 28672};
 constexpr LayerNormConfig kPlain{true, true, false, true};
 constexpr NormalizeConfig kBare{ReducePattern::AR, -1, true, true, true};
 constexpr WelfordUpdateConfig kInPlace = {true};
@@ -162,7 +162,8 @@ CALL_KERNEL(welford) {
   });
 }
 
-// op: 0 SoftmaxFlash, 1 with what came before, 2 SoftmaxFlashV2, 3 with what came before, 4 with one element per row.
+// op: 0 SoftmaxFlash, 1 with what came before, 2 SoftmaxFlashV2, 3 with what came before, 4 with one element per row, 5 that keeps the
+// maxima of the piece too, 6 and has nothing before.
 // mode: statistics in float next to half.
 CALL_KERNEL(flash) {
   Case s(c, &areas);
@@ -193,9 +194,24 @@ CALL_KERNEL(flash) {
       case 3:
         SoftmaxFlashV2<T, true>(dst, sum, max, x, factor, inSum, inMax, s.work, tiling, shape);
         break;
-      default:
+      case 4:
         SoftmaxFlashV2<T, true, false, false, false, kPacked>(dst, sum, max, x, factor, inSum,
                                                               inMax, s.work, tiling, shape);
+        break;
+      default:
+        if constexpr (std::is_same_v<T, S>) {
+          const LocalTensor<T> own = s.Out<T>(4);
+          if (c.op == 6) {
+            SoftmaxFlashV2<T, false, false, false, false, kPacked>(dst, own, sum, max, x, factor,
+                                                                   inSum, inMax, tiling, shape);
+          } else if (s.worked) {
+            SoftmaxFlashV2<T, true, false, false, false, kPacked>(
+                dst, own, sum, max, x, factor, inSum, inMax, s.work, tiling, shape);
+          } else {
+            SoftmaxFlashV2<T, true, false, false, false, kPacked>(dst, own, sum, max, x, factor,
+                                                                  inSum, inMax, tiling, shape);
+          }
+        }
     }
   };
   if (c.dtype == 0) {

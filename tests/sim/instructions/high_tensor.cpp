@@ -156,7 +156,7 @@ CALL_KERNEL(cumsum) {
 }
 
 // op: 0 SoftMax alone, 1 with statistics, 2 with statistics in float, 3 SimpleSoftMax, 4 LogSoftMax, 5 SoftMax in place,
-// 6 AdjustSoftMaxRes. The result lies at 0, maxima at 16384, sums at 24576 of the first area; statistics are read there too.
+// 6 AdjustSoftMaxRes, 7 with maxima one behind the other. The result lies at 0, maxima at 16384, sums at 24576 of the first area; statistics are read there too.
 CALL_KERNEL(softmax) {
   TBuf<> buffer;
   const Shape s(c);
@@ -207,7 +207,9 @@ CALL_KERNEL(softmax) {
         SoftMax<T, false, false>(dst, dst, work, tiling, shape);
         break;
       default: {
-        const bool found = AdjustSoftMaxRes(dst, max, 0xff7fffff, T(2), shape);
+        const bool found = c.op == 7
+                               ? AdjustSoftMaxRes<T, T, false, 1>(dst, max, 0xff7fffff, T(2), shape)
+                               : AdjustSoftMaxRes(dst, max, 0xff7fffff, T(2), shape);
         areas.Area<int32_t>(0).SetValue(28672 / 4, found ? 1 : 0);
       }
     }

@@ -164,8 +164,10 @@ CALL_KERNEL(drop_out) {
     } else if (c.op == 2) {
       DropOut<T, false, DROPOUT_MODE_BYTE_ALIGN>(dst, src, mask, work, kKept, info);
     } else if (c.op == 3) {
+      DropOutBitModeInit(work);
       DropOut<T, true, DROPOUT_MODE_BIT_ALIGN>(dst, src, mask, work, kKept, info);
     } else if (c.op == 4) {
+      DropOutBitModeInit();
       DropOut<T, true, DROPOUT_MODE_BIT_MISALIGN>(dst, src, mask, work, kKept, info);
     } else {
       DropOut(dst, src, mask, kKept, info);

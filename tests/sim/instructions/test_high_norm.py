@@ -22,8 +22,9 @@ from instructions.bench import (
 )
 
 EPSILON = 0.0009765625
-# Of the result area, in bytes: values, means (maxima), variances (sums), reciprocals (factors).
-OUT = (0, 16384, 20480, 24576)
+# Of the result area, in bytes: values, means (maxima), variances (sums), reciprocals (factors),
+# maxima of the piece.
+OUT = (0, 16384, 20480, 24576, 28672)
 LAYER, ROWS, PLAIN, RMS, GROUP, BATCH, NORMALIZE, BARE = range(8)
 
 
@@ -181,17 +182,21 @@ def test_softmax_flash(norms: Bench, dtype: int, wide: int) -> None:
     kind = FLOAT if wide else dtype
     x = normal(1, dtype, rows, step)
     before = normal(2, kind, 2, rows, 1) ** 2
-    for op in range(5):
-        lanes = 1 if op == 4 else 32 // np.dtype(DTYPES[kind]).itemsize
+    for op in range(5 if wide else 7):
+        lanes = 1 if op >= 4 else 32 // np.dtype(DTYPES[kind]).itemsize
         spread = np.broadcast_to(before, (2, rows, lanes))
-        for worked in (0, 1) if op < 3 else (1,):
+        for worked in (1,) if op in (3, 4) else (0, 1):
             call = Call(op=op, dtype=dtype, mode=wide, extra=(worked, 0, rows, n, step))
             parts = pieces(x, x, spread[0], spread[1])
             got = norms.run("high_norm:flash", call, np.zeros(AREA, np.uint8), area(x), parts)
-            update, divide = op in (1, 3, 4), op < 2
+            update, divide = op in (1, 3, 4, 5), op < 2
             v = x[:, :n].astype(np.float64)
             last, total = before[0].astype(np.float64), before[1].astype(np.float64)
             top = v.max(1, keepdims=True)
+            if op == 5:
+                close(part(got, 4, kind, rows, 1), top)
+            else:
+                assert not got[OUT[4] :].any()
             top = np.maximum(top, last) if update else top
             e = np.exp(v - top)
             sums = e.sum(1, keepdims=True)
@@ -199,10 +204,10 @@ def test_softmax_flash(norms: Bench, dtype: int, wide: int) -> None:
             if update:
                 sums = sums + factor * total
                 factor = factor * total / sums if divide else factor
-                blocks = 1 if op == 4 else 32 // np.dtype(DTYPES[dtype]).itemsize
+                blocks = 1 if op >= 4 else 32 // np.dtype(DTYPES[dtype]).itemsize
                 close(part(got, 3, dtype, rows, blocks), np.broadcast_to(factor, (rows, blocks)))
             else:
-                assert not got[OUT[3] :].any()
+                assert not got[OUT[3] : OUT[4]].any()
             close(part(got, 0, dtype, rows, step)[:, :n], e / sums if divide else e)
             close(part(got, 1, kind, rows, lanes), np.broadcast_to(top, (rows, lanes)))
             close(part(got, 2, kind, rows, lanes), np.broadcast_to(sums, (rows, lanes)))

@@ -240,16 +240,17 @@ def test_softmax(high: Bench, dtype: int) -> None:
             near(run(3, worked, statistics)[0], simple, dtype)
 
 
-def test_adjust_softmax_result(high: Bench) -> None:
+@pytest.mark.parametrize(("op", "apart"), [(6, 8), (7, 1)])
+def test_adjust_softmax_result(high: Bench, op: int, apart: int) -> None:
     """Rows with the given maximum are overwritten; true if there was one."""
     raw = np.zeros(32768, np.uint8)
     values = matrix(FLOAT, 4, 16, 1)
-    tops = np.ones((4, 8), np.float32)
+    tops = np.ones((4, apart), np.float32)
     for hit in (False, True):
         tops[2] = np.float32(np.uint32(0xFF7FFFFF).view(np.float32)) if hit else 1
         raw[: values.nbytes] = np.frombuffer(values.tobytes(), np.uint8)
         raw[16384 : 16384 + tops.nbytes] = np.frombuffer(tops.tobytes(), np.uint8)
-        call = Call(op=6, dtype=FLOAT, extra=(0, 0, 4, 16, 16))
+        call = Call(op=op, dtype=FLOAT, extra=(0, 0, 4, 16, 16))
         got = high.run("high_tensor:softmax", call, raw, raw)
         want = values.copy()
         want[2] = 2 if hit else want[2]
