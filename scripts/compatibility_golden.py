@@ -173,6 +173,97 @@ def _turned_batches(i: Sequence[Any], a: Mapping[str, Any]) -> Any:
     return [Sums(sums.values.transpose(orders[2]), sums.terms.transpose(orders[2]))]
 
 
+def _ffn(i: Sequence[Any], a: Mapping[str, Any]) -> Any:
+    """Two linear layers with ReLU between them; not by experts, nor of quantised tensors."""
+    if a["activation"] != "relu" or any(item is not None for item in (i[3], *i[6:])):
+        return [None]
+    first = product(i[0], i[1], {}, i[4])
+    values, terms = np.maximum(first.values, 0) @ i[2], first.terms @ np.abs(i[2])
+    if i[5] is not None:
+        values, terms = values + i[5], terms + np.abs(i[5])
+    return [Sums(values, terms)]
+
+
+def _lstm(i: Sequence[Any], weights: Array, bias: Any, others: Sequence[Any], a: Any) -> Any:
+    """One layer without a state before it: y, the states h and c, the gates, tanh(c)."""
+    plain = {"direction": "UNIDIRECTIONAL", "use_peephole": False, "cell_clip": -1.0, "num_proj": 0}
+    if any(item is not None for item in others) or any(a[name] != plain[name] for name in plain):
+        return [None]
+    hidden = cell = np.zeros((i[0].shape[1], weights.shape[1] // 4))
+    steps: list[list[Array]] = []
+    for x in i[0]:
+        row = np.concatenate([x, hidden], axis=1)
+        sums = row @ weights + (0 if bias is None else bias)
+        gates = dict(zip(a["gate_order"], np.split(sums, 4, axis=1), strict=True))
+        of_i, of_f, of_o = (
+            _sigmoid(gates[name] + (name == "f") * a["forget_bias"]) for name in "ifo"
+        )
+        of_j = np.tanh(gates["j"])
+        cell = of_f * cell + of_i * of_j
+        hidden = of_o * np.tanh(cell)
+        steps.append([hidden, hidden, cell, of_i, of_j, of_f, of_o, np.tanh(cell)])
+    # Each of a step's sums moves what comes of it by no more than its own rounding.
+    most = np.abs(i[0]).max() * np.abs(weights).sum(axis=0).max()
+    found = [np.stack(part) for part in zip(*steps, strict=True)]
+    return [Sums(part, np.full_like(part, most)) for part in found]
+
+
+def _gru(i: Sequence[Any], a: Mapping[str, Any]) -> Any:
+    """One layer without a state before it: y, output_h, r, z, n and the state's part of n."""
+    x, of_x, of_h, bias_x, bias_h, *others = i
+    if any(item is not None for item in others) or a["direction"] != "UNIDIRECTIONAL":
+        return [None]
+    hidden = np.zeros((x.shape[1], of_h.shape[0]))
+    steps: list[list[Array]] = []
+    for row in x:
+        left = np.split(row @ of_x + (0 if bias_x is None else bias_x), 3, axis=1)
+        right = np.split(hidden @ of_h + (0 if bias_h is None else bias_h), 3, axis=1)
+        r, z = (_sigmoid(left[at] + right[at]) for at in (0, 1))
+        n = np.tanh(left[2] + r * right[2])
+        hidden = (1 - z) * n + z * hidden
+        steps.append([hidden, hidden, r, z, n, right[2]])
+    most = np.abs(x).max() * np.abs(of_x).sum(axis=0).max()
+    found = [np.stack(part) for part in zip(*steps, strict=True)]
+    return [Sums(part, np.full_like(part, most)) for part in found]
+
+
+def _in_heads(x: Array, layout: str, heads: int) -> Array | None:
+    """A tensor of attention as B, N, S, D."""
+    if layout == "BNSD" and x.ndim == 4 and x.shape[1] == heads:
+        return x
+    if layout == "BSH" and x.ndim == 3 and x.shape[2] % heads == 0:
+        return x.reshape(*x.shape[:2], heads, -1).transpose(0, 2, 1, 3)
+    return None
+
+
+def attention(i: Sequence[Any], a: Mapping[str, Any]) -> Sums | None:
+    """Of query, key and value alone; None where other inputs or modes change it.
+
+    An error of a score moves a result by as much as its value is away from the result.
+    """
+    query, key, value = (item[0] if isinstance(item, list) else item for item in i[:3])
+    layout = a.get("input_layout", "")
+    heads = a.get("num_heads") or a.get("head_num") or 0
+    of_keys = a.get("num_key_value_heads") or heads
+    if any(item is not None for item in i[3:]) or not heads or heads % of_keys:
+        return None
+    q, k, v = (
+        _in_heads(x, layout, count)
+        for x, count in ((query, heads), (key, of_keys), (value, of_keys))
+    )
+    if q is None or k is None or v is None:
+        return None
+    k, v = (np.repeat(x, heads // of_keys, axis=1) for x in (k, v))
+    scores = q @ k.swapaxes(2, 3) * a.get("scale_value", a.get("scale", 1.0))
+    shares = _softmax(scores)
+    values = shares @ v
+    away = (shares * np.abs(scores))[..., None] * np.abs(v[:, :, None] - values[:, :, :, None])
+    terms = shares @ np.abs(v) + away.sum(axis=3)
+    if layout == "BSH":
+        values, terms = (x.transpose(0, 2, 1, 3).reshape(query.shape) for x in (values, terms))
+    return Sums(values, terms)
+
+
 def _gemm(i: Sequence[Any], alpha: Any, beta: Any, c: Any, a: Mapping[str, Any]) -> Any:
     sums = _mapped(product(i[0], i[1], a), alpha)
     added = 0.0 if c is None else beta * c
@@ -347,6 +438,14 @@ _TABLE: dict[str, Golden] = {
     "gemm": lambda i, a: (
         _gemm(i, i[2], i[3], i[4], a) if len(i) == 5 else _gemm(i, a["alpha"], a["beta"], i[2], a)
     ),
+    "ffn": _ffn,
+    "dynamic_rnn": lambda i, a: _lstm(i, i[1], i[2], i[3:], a),
+    "dynamic_rnnv2": lambda i, a: _lstm(i, np.concatenate(i[1:3]), i[3], i[4:], a),
+    "gru": _gru,
+    "flash_attention_score": lambda i, a: [None, None, None, attention(i, a)],
+    "fused_infer_attention_score": lambda i, a: [attention(i, a)],
+    "incre_flash_attention": lambda i, a: [attention(i, a)],
+    "prompt_flash_attention": lambda i, a: [attention(i, a)],
     "mse_loss": lambda i, a: [_reduced((i[0] - i[1]) ** 2, a)],
     "l2_loss": lambda i, a: [(i[0] ** 2).sum() / 2],
     "lp_loss": lambda i, a: [_reduced(np.abs(i[0] - i[1]), a) if a["p"] == 1 else None],

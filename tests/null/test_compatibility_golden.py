@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -126,3 +127,145 @@ def test_what_no_reference_is_for() -> None:
     case = made_inputs.made(QUANTISED, row, made_inputs.Recipe((8, 64), "product"))
     result = Outputs("", outputs={"y": np.zeros((8, 96), np.float16)})
     assert compatibility_golden.judge(QUANTISED, case, result) == ""
+
+
+FFN = definition("FFN", "x weight1 weight2 expert_tokens? bias1? bias2? scale? offset?")
+
+
+@pytest.mark.parametrize("bias", ["", "bias1", "bias2"])
+def test_two_linear_layers(bias: str) -> None:
+    """With ReLU between them; by experts it is another function."""
+    row = ("DT_FLOAT", "DT_FLOAT", "DT_FLOAT", "DT_INT64", *("DT_FLOAT",) * 5)
+    recipe = made_inputs.Recipe((8, 64), "product", optionals=bool(bias), alone=bias)
+    case = made_inputs.made(FFN, row, recipe)
+    case.attrs["activation"] = "relu"
+    x, first, second, _, bias1, bias2, *_ = wide(case)
+    hidden = np.maximum(x @ first + (0 if bias1 is None else bias1), 0)
+    right = (hidden @ second + (0 if bias2 is None else bias2)).astype(np.float32)
+    for result, verdict in (
+        (right, "matched"),
+        (right + 1, "mismatched"),
+        (np.maximum(right, 0), "mismatched"),
+    ):
+        said = compatibility_golden.judge(FFN, case, Outputs("", outputs={"y": result}))
+        assert said.partition(":")[0] == verdict
+    case.inputs[3] = [np.array([8])]
+    assert compatibility_golden.judge(FFN, case, Outputs("", outputs={"y": right})) == ""
+
+
+ATTENTION = Definition(
+    (
+        Param("query"),
+        Param("key", kind="dynamic"),
+        Param("value", kind="dynamic"),
+        Param("mask", kind="optional"),
+    ),
+    (Param("attention_out"),),
+    "PromptFlashAttention",
+    (),
+)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32])
+@pytest.mark.parametrize("style", ["same", "one query"])
+@pytest.mark.parametrize(
+    ("base", "layout", "heads", "of_keys"),
+    [((2, 8, 64), "BSH", 4, 0), ((2, 8, 64), "BSH", 1, 0), ((2, 16, 8, 8), "BNSD", 16, 0)],
+)
+def test_attention(
+    base: tuple[int, ...], layout: str, heads: int, of_keys: int, style: str, dtype: Any
+) -> None:
+    """Head by head; values of another head, other scores or a mask are found."""
+    label = "DT_FLOAT16" if dtype is np.float16 else "DT_FLOAT"
+    case = made_inputs.made(ATTENTION, (label,) * 5, made_inputs.Recipe(base, style))
+    attrs = {"num_heads": heads, "num_key_value_heads": of_keys, "input_layout": layout}
+    case.attrs.update(attrs | {"scale_value": 0.125})
+    query, key, value, _ = wide(case)
+
+    def by_heads(turn: int, scale: float) -> Any:
+        result = np.zeros(query.shape)
+        for batch in range(base[0]):
+            for head in range(heads):
+                other = (head + turn) % heads
+                width = base[-1] // heads
+                own, of_value = (
+                    ((batch, at) if layout == "BNSD" else
+                     (batch, slice(None), slice(at * width, (at + 1) * width)))
+                    for at in (head, other)
+                )  # fmt: skip
+                scores = np.exp(query[own] @ key[own].T * scale)
+                result[own] = scores / scores.sum(axis=1, keepdims=True) @ value[of_value]
+        return result.astype(dtype)
+
+    def said(result: Any) -> str:
+        outputs = Outputs("", outputs={"attention_out": result})
+        return compatibility_golden.judge(ATTENTION, case, outputs).partition(":")[0]
+
+    right = by_heads(0, 0.125)
+    assert said(right) == "matched"
+    assert heads == 1 or said(by_heads(1, 0.125)) == "mismatched"
+    assert said(by_heads(0, 0.25)) == said(right[::-1]) == "mismatched"
+    case.inputs[3] = [np.ones(1)]
+    assert said(right) == ""
+
+
+RECURRENT = {
+    "DynamicRNN": "x w b seq_length? init_h?",
+    "DynamicRNNV2": "x weight_input weight_hidden b? init_h?",
+    "Gru": "x wi wh bi? bh? batch_sizes? init_h?",
+}
+LSTM_ATTRS = {
+    "direction": "UNIDIRECTIONAL",
+    "use_peephole": False,
+    "cell_clip": -1.0,
+    "num_proj": 0,
+    "forget_bias": 0.5,
+}
+
+
+@pytest.mark.parametrize("type_", RECURRENT)
+def test_recurrent(type_: str) -> None:
+    """Step by step; gates in another order, or a step without its state, are found."""
+    names = ("y", "output_h") if type_ == "Gru" else ("y", "output_h", "output_c")
+    op = dataclasses.replace(definition(type_, RECURRENT[type_]), outputs=tuple(map(Param, names)))
+    style = "three gates" if type_ == "Gru" else "four gates"
+    case = made_inputs.made(op, ("DT_FLOAT",) * 9, made_inputs.Recipe((2, 8, 64), style))
+    order = {"DynamicRNN": "ifjo", "DynamicRNNV2": "ijfo", "Gru": "rzn"}[type_]
+    case.attrs.update(LSTM_ATTRS | {"gate_order": order})
+    # Small sums: where all gates are open or shut, nothing shows their order.
+    for param in case.inputs[1:]:
+        for array in param:
+            array *= np.float32(0.1)
+    x, *weights = wide(case)
+
+    def sigmoid(value: Any) -> Any:
+        return 1 / (1 + np.exp(-value))
+
+    def steps(gates: str, carries: bool) -> list[Any]:
+        h, c, found = np.zeros((8, 64)), np.zeros((8, 64)), []
+        of_x, of_h = np.split(weights[0], 2) if type_ == "DynamicRNN" else weights[:2]
+        bias = weights[1] if type_ == "DynamicRNN" else 0
+        for step in x:
+            left, right = step @ of_x + bias, h @ of_h
+            at = {name: np.s_[:, i * 64 : (i + 1) * 64] for i, name in enumerate(gates)}
+            if type_ == "Gru":
+                r, z = (sigmoid(left[at[name]] + right[at[name]]) for name in "rz")
+                n = np.tanh(left[at["n"]] + r * right[at["n"]])
+                h = (1 - z) * n + z * h
+            else:
+                sums = {name: left[part] + right[part] for name, part in at.items()}
+                c = sigmoid(sums["f"] + 0.5) * c + sigmoid(sums["i"]) * np.tanh(sums["j"])
+                h = sigmoid(sums["o"]) * np.tanh(c)
+            found.append((h, h, c))
+            if not carries:
+                h, c = np.zeros((8, 64)), np.zeros((8, 64))
+        return [np.stack(part).astype(np.float32) for part in zip(*found, strict=True)]
+
+    def said(found: list[Any]) -> str:
+        outputs = Outputs("", outputs=dict(zip(names, found, strict=False)))
+        return compatibility_golden.judge(op, case, outputs).partition(":")[0]
+
+    assert said(steps(order, True)) == "matched"
+    assert said(steps(order[::-1], True)) == said(steps(order, False)) == "mismatched"
+    case.inputs[-1] = [np.zeros((1, 8, 64))]
+    assert said(steps(order, True)) == ""

@@ -103,6 +103,60 @@ def test_matrices_of_a_product_go_together() -> None:
     assert all(case.recipe and "product" not in case.recipe.style for case in others)
 
 
+def test_attention() -> None:
+    """As many queries as keys, and one query beside them; heads as the layout has them."""
+    inputs = (Param("query"), Param("key", kind="dynamic"), Param("value", kind="dynamic"))
+    attrs = (AttrDef("input_layout", "String"), AttrDef("num_heads", "Int"))
+    definition = Definition(inputs, (Param("y"),), "IncreFlashAttention", attrs, infer_shape=True)
+    made = [*made_inputs.cases(definition, ("DT_FLOAT16",) * 4)]
+    shapes = {}
+    for case in made:
+        query, key, value = case.inputs
+        assert len(query) == len(key) == len(value) == 1
+        if case.recipe and case.recipe.style in ("same", "one query") and not case.outputs:
+            layout, heads = case.attrs["input_layout"], case.attrs["num_heads"]
+            shapes[query[0].shape] = (key[0].shape, layout, heads)
+    assert shapes[1, 2, 256, 128] == ((1, 2, 256, 128), "BNSD", 2)
+    assert shapes[2, 8, 64] == shapes[2, 1, 64] == ((2, 8, 64), "BSH", 4)
+    assert shapes[2, 16, 8, 8] == shapes[2, 16, 1, 8] == ((2, 16, 8, 8), "BNSD", 16)
+    other = dataclasses.replace(definition, inputs=(Param("x"), *inputs[1:]))
+    for case in made_inputs.cases(other, ("DT_FLOAT16",) * 4):
+        assert len(case.inputs[1]) == 2 and case.recipe and case.recipe.style != "one query"
+
+
+@pytest.mark.parametrize(
+    ("type_", "names", "want"),
+    [
+        ("DynamicRNN", "x w b init_c", [(2, 8, 64), (128, 256), (256,), (1, 8, 64)]),
+        ("DynamicRNNV2", "x weight_input weight_hidden dy",
+         [(2, 8, 64), (64, 256), (64, 256), (2, 8, 64)]),
+        ("Gru", "x wi wh bh", [(2, 8, 64), (64, 192), (64, 192), (192,)]),
+    ],
+)  # fmt: skip
+def test_gates(type_: str, names: str, want: list[tuple[int, ...]]) -> None:
+    """Weights have a column for each number of each gate; other operators have none of these."""
+    definition = Definition(tuple(map(Param, names.split())), (Param("y"),), type_)
+    row = ("DT_FLOAT",) * 5
+    shapes = [
+        [param[0].shape for param in case.inputs] for case in made_inputs.cases(definition, row)
+    ]
+    assert shapes.index(want) < 6
+    other = dataclasses.replace(definition, type="Congruence")
+    for case in made_inputs.cases(other, row):
+        assert case.recipe and "gates" not in case.recipe.style
+
+
+def test_two_products_one_behind_the_other() -> None:
+    """The second one leads back to as many columns as the first matrix has."""
+    names = ("x", "weight1", "weight2", "bias1", "bias2")
+    attrs = (AttrDef("activation", "String"),)
+    definition = Definition(tuple(map(Param, names)), (Param("y"),), "FFN", attrs)
+    case = next(made_inputs.cases(definition, ("DT_FLOAT",) * 6))
+    shapes = [param[0].shape for param in case.inputs]
+    assert shapes == [(8, 64), (64, 96), (96, 64), (96,), (64,)]
+    assert case.attrs == {"activation": "relu"}
+
+
 def test_lists_beside_matrices_may_be_absent() -> None:
     """As the definitions of grouped products mean them; other lists are always given."""
     names = ("x", "weight", "bias", "antiquant_scale")

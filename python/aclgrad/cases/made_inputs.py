@@ -225,10 +225,10 @@ def _last_vector(name: str, base: Shape, place: int) -> Shape:
     return base[-1:] if place else base
 
 
-_PRODUCT = re.compile(r"mat_?mul|gemm", re.IGNORECASE)
+_PRODUCT = re.compile(r"mat_?mul|gemm|^ffn$", re.IGNORECASE)
 """In the types of operators that multiply matrices."""
 
-_FACTOR = re.compile(r"^(x2|b|w|mat_?2|other|rot|filter|(sparse_)?weights?)$")
+_FACTOR = re.compile(r"^(x2|b|w|mat_?2|other|rot|filter|(sparse_)?weights?1?)$")
 """The second matrix of a product."""
 
 _COLUMNS = 96
@@ -241,6 +241,10 @@ def _product(name: str, base: Shape, place: int) -> Shape:
         return base
     if _FACTOR.search(name):
         return (*base[:-2], base[-1], _COLUMNS)
+    if name == "weight2":  # the second of two products, back to as many columns as x has
+        return (*base[:-2], _COLUMNS, base[-1])
+    if name == "bias2":
+        return base[-1:]
     if _SIZE_ONE.search(name) or name == "beta":
         return (1,)
     if _PER_ROW.search(name) or name == "x1_scale":
@@ -258,6 +262,43 @@ def _product_of_rows(name: str, base: Shape, place: int) -> Shape:
     return shape
 
 
+def _is_attention(op: Definition) -> bool:
+    return {"query", "key", "value"} <= {item.name.lower() for item in op.inputs}
+
+
+_LONG: tuple[Shape, ...] = ((1, 2, 256, 128), (1, 256, 128))
+"""Whole blocks of queries and keys, of as many numbers as heads mostly have."""
+
+
+def _one_query(name: str, base: Shape, place: int) -> Shape:
+    """As inference asks for the next token: one query, and the keys and values of all tokens."""
+    return base if place or len(base) < 3 else (*base[:-2], 1, base[-1])
+
+
+_RECURRENT = re.compile(r"rnn|lstm|gru(?![a-z])", re.IGNORECASE)
+"""In the types of operators that carry a state from step to step."""
+
+
+def _recurrent(gates: int) -> Role:
+    """Of x [T, B, I] and states of as many numbers: weights of x, of the state or of both, with a
+    column for each gate.
+    """
+
+    def role(name: str, base: Shape, place: int) -> Shape:
+        width = base[-1]
+        if not place or len(base) != 3:
+            return base
+        if name == "w":
+            return (2 * width, gates * width)
+        if re.search(r"^w[ih]$|^weight_(input|hidden)$", name):
+            return (width, gates * width)
+        if re.search(r"^b[ih]?$", name):
+            return (gates * width,)
+        return (1, *base[1:]) if re.search(r"^init_|^d[hc]$", name) else base
+
+    return role
+
+
 _STYLES: tuple[tuple[str, Role], ...] = (
     ("same", _same),
     ("roles", _roles),
@@ -272,12 +313,17 @@ _STYLES: tuple[tuple[str, Role], ...] = (
     ("groups", _groups),
     ("product", _product),
     ("product of rows", _product_of_rows),
+    ("one query", _one_query),
+    ("three gates", _recurrent(3)),
+    ("four gates", _recurrent(4)),
 )
 STYLES = dict(_STYLES)
 """How the shapes of inputs belong together."""
 
 
 _PRODUCTS = ("product", "product of rows")
+_OWN_STYLES = (*_PRODUCTS, "one query", "three gates", "four gates")
+"""Styles of operators of some types alone."""
 
 
 def styles(op: Definition, row: Sequence[str]) -> list[str]:
@@ -293,9 +339,14 @@ def styles(op: Definition, row: Sequence[str]) -> list[str]:
 
 
 def _styles_of(op: Definition) -> list[str]:
-    """Products come first where there is one, and nowhere else."""
-    product = [*_PRODUCTS] if _PRODUCT.search(op.type) else []
-    return [*product, *(name for name in STYLES if name not in _PRODUCTS)]
+    """Products come first where there is one, and nowhere else; so do one query, behind as many
+    queries as keys, and gates.
+    """
+    first = [*_PRODUCTS] if _PRODUCT.search(op.type) else []
+    first += ["same", "one query"] if _is_attention(op) else []
+    if _RECURRENT.search(op.type):
+        first.append("three gates" if "gru" in op.type.lower() else "four gates")
+    return [*first, *(name for name in STYLES if name not in (*first, *_OWN_STYLES))]
 
 
 def cases(op: Definition, row: Sequence[str], limit: int = 48) -> Iterator[MadeCase]:
@@ -314,7 +365,7 @@ def _likely(op: Definition, row: Sequence[str]) -> Iterator[MadeCase]:
     optional = any(_may_be_absent(op, item) for item in op.inputs)
     for given in (False, True) if optional else (False,):
         for style in _styles_of(op):
-            for base in BASES:
+            for base in (*(_LONG if _is_attention(op) else ()), *BASES):
                 yield made(op, row, Recipe(base, style, given))
             if style == "same" and len(op.inputs) == 1:
                 break
@@ -398,7 +449,9 @@ def made(op: Definition, row: Sequence[str], recipe: Recipe) -> MadeCase:  # noq
                 shape = (1,)
         if name == recipe.odd and not alone:
             shape = tuple(dim + 2 for dim in base)
-        count = 2 if item.kind == "dynamic" else 1
+        # Lists of keys and values have a tensor for all sequences, or one for each.
+        listed = item.kind == "dynamic" and not _is_attention(op)
+        count = 2 if listed else 1
         how = ""
         arrays = []
         for number in range(count):
@@ -641,19 +694,30 @@ _INTEGERS = (
 )
 
 
+_WORDS = (("reduction", "mean"), ("activation", "relu"))
+
+_HEADS = re.compile(r"head_?nums?$|num_?(q_|kv_|key_value_)?heads?$")
+_LAYOUTS = {3: "BSH", 4: "BNSD"}
+"""How attention calls the axes of tensors of a rank."""
+
+
 def made_attr(attr: AttrDef, base: Shape) -> Value:
     """The default; without one what its name asks for."""
     if attr.default is not None:
         return attr.default
     name, kind = attr.name.lower(), attr.kind
     if kind == "Int":
-        return next((value for pattern, value in _INTEGERS if re.search(pattern, name)), 1)
+        heads = ((_HEADS.pattern, base[1]),) if len(base) == 4 else ()
+        return next(
+            (value for pattern, value in (*heads, *_INTEGERS) if re.search(pattern, name)), 1
+        )
     if kind == "Float":
         return 1e-5 if "eps" in name else 0.5
     if kind == "Bool":
         return False
     if kind == "String":
-        return "mean" if "reduction" in name else "none"
+        words = (("layout", _LAYOUTS.get(len(base), "ND")), *_WORDS)
+        return next((word for part, word in words if part in name), "none")
     if kind == "ListInt":
         spatial = [*base[2:]] or [*base]
         for pattern, values in (
