@@ -120,7 +120,7 @@ def uses_matrix_units(kernel: str, host: str = "") -> bool:
     return bool(CUBE.search(without_comments(kernel)) or MATRIX_HOST.search(without_comments(host)))
 
 
-def kernels_of(checkout: Path) -> tuple[list[Kernel], dict[str, str]]:
+def kernels_of(checkout: Path) -> tuple[list[Kernel], dict[str, str]]:  # noqa: C901
     """Every kernel of architecture 2201 in a checkout, and the others with a reason."""
     kernels: list[Kernel] = []
     left_out: dict[str, str] = {}
@@ -144,6 +144,11 @@ def kernels_of(checkout: Path) -> tuple[list[Kernel], dict[str, str]]:
             if path.suffix in (".cpp", ".cc", ".h") and not OTHER_ARCH.search(str(path))
         )
         soc = next((name for name in SOCS if f'"{name}"' in definitions), None)
+        included = {
+            name
+            for source in folder.glob("*.cpp")
+            for name in INCLUDE.findall(source.read_text(errors="replace"))
+        }
         for source in sorted(folder.glob("*.cpp")):
             if "_apt" in source.name or "__global__" not in source.read_text(errors="replace"):
                 continue
@@ -152,6 +157,8 @@ def kernels_of(checkout: Path) -> tuple[list[Kernel], dict[str, str]]:
             kernel = Kernel(checkout.name, operator, source, soc or "", below[:-1], matrix=matrix)
             if OTHERS.search(kernel_text) or OTHERS.search(host_text):
                 left_out[kernel.name] = "talks to other devices"
+            elif source.name in included:
+                left_out[kernel.name] = "a part of the kernel's source beside it"
             elif "question" in below:
                 left_out[kernel.name] = "a task whose kernel is still to be written"
             elif "scripts" in below:
@@ -365,8 +372,11 @@ def run(
     if best is None:
         result["why"] = "no case fits its definition"
         return
-    result["ran"], result["case"], result["match"] = best.status, best.label, best.verdict
-    if best.status != exploration.CLEAN:
+    status = (
+        exploration.REFUSED if best.status == exploration.CLEAN and not best.ran else best.status
+    )
+    result["ran"], result["case"], result["match"] = status, best.label, best.verdict
+    if not best.ran:
         why = first_reason(best.message)
         result["why"] = why.replace(f"{kernel.folder}{os.sep}", "")
     for found in best.errors[:1]:
