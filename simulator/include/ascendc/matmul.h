@@ -43,7 +43,7 @@ class MatmulImpl {
                 "simulated; docs/simulator.md says what is");
   static_assert(kOfMx == detail::mm::kTakesScales<PolicyOfThis>,
                 "Matmul: MatmulWithScalePolicy and MatmulTypeWithScale go together");
-  static_assert(Policy<given, A, B, C, Bias>::kSplit == detail::mm::Split::kNone,
+  static_assert(PolicyOfThis::kSplit == detail::mm::Split::kNone,
                 "Matmul: SplitMMatmulPolicy and SplitNMatmulPolicy are of MIX kernels of 950");
   using InL0A = typename detail::mm::InL0<SrcA, kOfMx>::Type;
   using InL0B = typename detail::mm::InL0<SrcB, kOfMx>::Type;

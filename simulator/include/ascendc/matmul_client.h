@@ -25,7 +25,11 @@ class MatmulClient {
       detail::mm::kIsInUb<A> || detail::mm::kIsInUb<B> || detail::mm::kIsInUb<Bias>;
   // Both AIVs ask for the same product, and the AIC computes it once. On 950 each gets half of a tile in UB.
   static constexpr bool kIsShared = A::ibShare && B::ibShare;
-  static constexpr auto kPolicySplits = Policy<given, A, B, C, Bias>::kSplit;
+  using PolicyOfThis = Policy<given, MatmulClient, A, B, C, Bias>;
+  static_assert(!detail::mm::kHasOwnModules<PolicyOfThis>,
+                "Matmul: a policy with modules of the kernel's own, such as CopyCubeInA, is not "
+                "simulated; docs/simulator.md says what is");
+  static constexpr auto kPolicySplits = PolicyOfThis::kSplit;
   static constexpr auto kSplit =
       kPolicySplits == detail::mm::Split::kNone && detail::mm::kOn950 && kIsShared && kIntoUb
           ? detail::mm::Split::kRows
