@@ -14,7 +14,7 @@ import pytest
 
 from aclgrad.cases import made_inputs
 from aclgrad.running.operator_call import Outputs
-from aclgrad.spec.definition import Definition, Param
+from aclgrad.spec.definition import Definition, Param, Value
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "scripts"))
 import compatibility_golden
@@ -178,8 +178,8 @@ def test_attention(
     """Head by head; values of another head, other scores or a mask are found."""
     label = "DT_FLOAT16" if dtype is np.float16 else "DT_FLOAT"
     case = made_inputs.made(ATTENTION, (label,) * 5, made_inputs.Recipe(base, style))
-    attrs = {"num_heads": heads, "num_key_value_heads": of_keys, "input_layout": layout}
-    case.attrs.update(attrs | {"scale_value": 0.125})
+    case.attrs.update(num_heads=heads, num_key_value_heads=of_keys, input_layout=layout)
+    case.attrs["scale_value"] = 0.125
     query, key, value, _ = wide(case)
 
     def by_heads(turn: int, scale: float) -> Any:
@@ -214,7 +214,7 @@ RECURRENT = {
     "DynamicRNNV2": "x weight_input weight_hidden b? init_h?",
     "Gru": "x wi wh bi? bh? batch_sizes? init_h?",
 }
-LSTM_ATTRS = {
+LSTM_ATTRS: dict[str, Value] = {
     "direction": "UNIDIRECTIONAL",
     "use_peephole": False,
     "cell_clip": -1.0,
@@ -231,11 +231,11 @@ def test_recurrent(type_: str) -> None:
     style = "three gates" if type_ == "Gru" else "four gates"
     case = made_inputs.made(op, ("DT_FLOAT",) * 9, made_inputs.Recipe((2, 8, 64), style))
     order = {"DynamicRNN": "ifjo", "DynamicRNNV2": "ijfo", "Gru": "rzn"}[type_]
-    case.attrs.update(LSTM_ATTRS | {"gate_order": order})
+    case.attrs.update(LSTM_ATTRS, gate_order=order)
     # Small sums: where all gates are open or shut, nothing shows their order.
     for param in case.inputs[1:]:
         for array in param:
-            array *= np.float32(0.1)
+            np.multiply(array, 0.1, out=array)
     x, *weights = wide(case)
 
     def sigmoid(value: Any) -> Any:

@@ -650,8 +650,8 @@ def test_what_is_not_simulated_does_not_compile(toolkit: Path, said: str) -> Non
         " c.isPartialOutput = true; return c; }();\n"
         "template <TPosition pos> using At = MatmulType<pos, CubeFormat::ND, half>;\n"
         "template <const auto&, typename...> struct OwnPolicy {};\n"
-        "template <const auto& config, typename Object, typename A, typename B, typename C,"
-        " typename D> struct SixTypes : Impl::Detail::MatmulPolicy<config, Object, A, B, C, D> {};\n"
+        "template <const auto& config, typename M, typename A, typename B, typename C, typename D>"
+        " struct SixTypes : Impl::Detail::MatmulPolicy<config, M, A, B, C, D> {};\n"
         "template <const auto& config, typename... Types> struct OwnModule :"
         " Impl::Detail::MatmulPolicy<config, Types...> { using CopyCubeInA = int; };\n"
         'extern "C" __global__ __aicore__ void k(GM_ADDR) {\n  %s object;\n}\n'

@@ -292,9 +292,10 @@ def test_layouts_of_their_own_and_nz(
     a, b = layouts
     to_nz = kernel.endswith("_to_nz")
     shape, to = (48, 64, 70) if to_nz else (40, 50, 70), NORMAL if a == NORMAL else BNGS
-    axes = {"n": 6, "g": (1, 1)} if a == NORMAL else {"b": 2, "n": 2, "g": groups}
-    batch = (3, 3) if a == NORMAL else groups
-    batches = Batches(kernel, a, to, **axes, shape=shape, batch=batch, layout_b=b, cores=2)
+    if a == NORMAL:
+        batches = Batches(kernel, a, to, 1, 6, (1, 1), shape, (3, 3), cores=2)
+    else:
+        batches = Batches(kernel, a, to, 2, 2, groups, shape, groups, layout_b=b, cores=2)
     batches.trans = (False, trans)
     batches.check(batches.run(runtime, request.getfixturevalue(library)))
 
