@@ -15,6 +15,7 @@
 #include "ascendc/impl_names.h"
 #include "ascendc/intrinsics.h"
 #include "ascendc/lang.h"
+#include "ascendc/layout.h"
 #include "ascendc/list_tensor.h"
 #include "ascendc/local_memory.h"
 #include "ascendc/lookup.h"

@@ -35,15 +35,25 @@ using std::index_sequence;
 using std::make_index_sequence;
 using std::move;
 
-using std::get;
 using std::ignore;
-using std::make_tuple;
-using std::tie;
 using std::tuple;
 using std::tuple_element;
 using std::tuple_element_t;
 using std::tuple_size;
 using std::tuple_size_v;
+// Functions of their own: std's are host code in a kernel.
+template <size_t index, typename T>
+constexpr decltype(auto) get(T&& parts) {
+  return std::get<index>(std::forward<T>(parts));
+}
+template <typename... Parts>
+constexpr auto make_tuple(Parts&&... parts) {
+  return std::make_tuple(std::forward<Parts>(parts)...);
+}
+template <typename... Parts>
+constexpr tuple<Parts&...> tie(Parts&... parts) {
+  return tuple<Parts&...>(parts...);
+}
 template <typename T>
 struct is_tuple : std::false_type {};
 template <typename... Parts>
@@ -54,9 +64,15 @@ constexpr bool is_tuple_v = is_tuple<std::remove_cv_t<T>>::value;
 using std::add_const;
 using std::add_const_t;
 using std::add_cv;
+using std::add_cv_t;
 using std::add_lvalue_reference;
+using std::add_lvalue_reference_t;
 using std::add_pointer;
+using std::add_pointer_t;
 using std::add_rvalue_reference;
+using std::add_rvalue_reference_t;
+using std::add_volatile;
+using std::add_volatile_t;
 using std::bool_constant;
 using std::conditional;
 using std::conditional_t;
@@ -66,6 +82,8 @@ using std::enable_if;
 using std::enable_if_t;
 using std::false_type;
 using std::integral_constant;
+template <size_t value>
+using Int = std::integral_constant<size_t, value>;
 using std::is_array;
 using std::is_base_of;
 using std::is_base_of_v;
@@ -94,6 +112,7 @@ using std::remove_pointer_t;
 using std::remove_reference;
 using std::remove_reference_t;
 using std::remove_volatile;
+using std::remove_volatile_t;
 using std::true_type;
 using std::void_t;
 template <typename T>

@@ -763,7 +763,8 @@ class Checker {
       const bool destructor = StartsWith(symbol, "_ZNSaI") ||
                               symbol.find("D1Ev") != std::string::npos ||
                               symbol.find("D2Ev") != std::string::npos;
-      if (!harmless && !destructor && !StartsWith(symbol, "_ZSt7nothrow")) {
+      const bool tuple = StartsWith(symbol, "_ZNSt5tuple");  // AscendC::Std::tuple is the same
+      if (!harmless && !destructor && !tuple && !StartsWith(symbol, "_ZSt7nothrow")) {
         Host(symbol, at);
       }
       return true;

@@ -120,6 +120,13 @@ TAKEN = {
                               "S s; __gm__ double* p = (__gm__ double*)x; s.d = p[0]; p[1] = s.d;"),
     "table-in-gm": ("", "__gm__ int table[2] = {1, 2};", "a[0] = table[n & 1];"),
     "placement": ("new", "struct S { int v; };", "alignas(8) char m[8]; a[0] = (new (m) S{n})->v;"),
+    "tuples": (
+        "", "template <size_t I, typename T> __aicore__ constexpr decltype(auto) At(T&& t) {"
+        " return AscendC::Std::get<I>(AscendC::Std::forward<T>(t)); }"
+        " __aicore__ inline Std::tuple<int, int> Of(int n) { return {n, 1}; }",
+        "Coord<int, int> c = MakeCoord(n, 2); auto t = Of(n); c = t;"
+        " a[0] = MakeLayout(MakeShape(4, n), MakeStride(n, 1))(c) + At<0>(Std::make_tuple(n, 1));"
+        " int f = 0, s = 0; Std::tie(f, s) = t; a[1] = f + s + Std::get<1>(c);"),
     "the-api": (
         "", "",
         "TPipe pipe; TQue<TPosition::VECIN, 1> q; pipe.InitBuffer(q, 2, 256); GlobalTensor<float> g;"

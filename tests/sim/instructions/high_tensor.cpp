@@ -7,8 +7,8 @@ using namespace AscendC;
 namespace {
 
 // extra: with scratch or without, bytes of it (0: all), rows, columns, elements per row or of the source.
-struct Shape {
-  explicit Shape(const Call& call)
+struct Rows {
+  explicit Rows(const Call& call)
       : worked(call.extra[0] != 0),
         rows(static_cast<uint32_t>(call.extra[2])),
         columns(static_cast<uint32_t>(call.extra[3])),
@@ -37,7 +37,7 @@ constexpr CumSumConfig kNoLastRow = {false, false, false};
 // op: 0 one dimension, 1 axis 0, 2 axis 1, 3 the older name; step is the source's size in the other dimension.
 CALL_KERNEL(broadcast) {
   TBuf<> buffer;
-  const Shape s(c);
+  const Rows s(c);
   const auto run = [&](auto element) {
     using T = decltype(element);
     const LocalTensor<T> dst = areas.Area<T>(0);
@@ -83,7 +83,7 @@ CALL_KERNEL(broadcast) {
 
 CALL_KERNEL(high_reduce) {
   TBuf<> buffer;
-  const Shape s(c);
+  const Rows s(c);
   const auto run = [&](auto element) {
     using T = decltype(element);
     const LocalTensor<T> dst = areas.Area<T>(0);
@@ -135,7 +135,7 @@ CALL_KERNEL(high_reduce) {
 // op: along rows, down columns, without the last row. The last row goes to the third area, then behind the result.
 CALL_KERNEL(cumsum) {
   TBuf<> buffer;
-  const Shape s(c);
+  const Rows s(c);
   const CumSumInfo info = {s.rows, s.columns};
   ForFloat(c.dtype, [&](auto element) {
     using T = decltype(element);
@@ -159,7 +159,7 @@ CALL_KERNEL(cumsum) {
 // 6 AdjustSoftMaxRes, 7 with maxima one behind the other. The result lies at 0, maxima at 16384, sums at 24576 of the first area; statistics are read there too.
 CALL_KERNEL(softmax) {
   TBuf<> buffer;
-  const Shape s(c);
+  const Rows s(c);
   LocalTensor<uint8_t> work = Scratch(areas.pipe, buffer, c);
   SoftMaxTiling tiling;
   LogSoftMaxTiling logTiling;
@@ -219,7 +219,7 @@ CALL_KERNEL(softmax) {
 // Of a row with `columns` defined elements: the sum of `step` of them. mode: rows go.
 extern "C" __global__ __aicore__ void reduce_flow(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR callGm) {
   const Call c = ReadCall(callGm);
-  const Shape s(c);
+  const Rows s(c);
   TPipe pipe;
   TBuf<> buffers[3];
   for (TBuf<>& buffer : buffers) {

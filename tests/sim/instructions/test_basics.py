@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -29,6 +30,7 @@ from instructions.bench import (
     Call,
     KernelError,
     area,
+    compile_kernel,
     flat,
     random_values,
     same_bits,
@@ -440,3 +442,29 @@ def test_copy_of_long_repeats(bench: Bench, form: int) -> None:
                 )
                 want[to] = a[source]
             same_bits(got, want.view(np.uint8), dtype)
+
+
+LAYOUTS = """
+#include "kernel_operator.h"
+using namespace AscendC;
+template <size_t value>
+using I = Std::Int<value>;
+constexpr auto plain = MakeLayout(MakeShape(3, 4, 5), MakeStride(20, 5, 1));
+constexpr auto nested = MakeLayout(MakeShape(MakeShape(2, 4), MakeShape(3, 5)),
+                                   MakeStride(MakeStride(3, 6), MakeStride(1, 24)));
+static_assert(plain(MakeCoord(1, 2, 3)) == 33);
+static_assert(nested(MakeCoord(11, 12)) == 129 && nested(MakeCoord(I<11>{}, I<12>{})) == 129);
+static_assert(Crd2Idx(MakeCoord(MakeCoord(1, 3), MakeCoord(2, 4)), nested) == 3 + 18 + 2 + 96);
+static_assert(nested(17) == 1 * 3 + 0 * 6 + 2 * 1 + 0 * 24);
+static_assert(nested.GetSize() == 120 && decltype(nested)::size == 0);
+static_assert(Layout<Shape<I<4>, I<2>>, Stride<I<4>, I<1>>>::size == 16);
+static_assert(plain.GetShape<0, 2>() == Std::make_tuple(3, 5));
+static_assert(plain.GetStride() == MakeStride(20, 5, 1) && &plain.layout() == &plain);
+static_assert(Std::is_same_v<Std::add_volatile_t<int>, volatile int>);
+static_assert(is_layout_v<Layout<Coord<int>, Stride<int>>> && !is_layout_v<int>);
+"""
+
+
+def test_layouts(toolkit: Path, tmp_path: Path) -> None:
+    """The element of a coordinate, as the pages of Layout and Crd2Idx have it."""
+    compile_kernel(toolkit, tmp_path, "layouts", text=LAYOUTS)
