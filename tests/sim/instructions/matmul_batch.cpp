@@ -119,7 +119,7 @@ class Batches {
     } else if (told_.way == kNotTold) {
       object.template IterateBatch<false>(c, batchA, batchB, false, strideA, strideB);
       object.WaitIterateBatch();
-    } else if constexpr (config.isNBatch) {
+    } else if constexpr (config.isNBatch && config.isBiasBatch) {
       Loops(object, c, batchA, batchB);
     } else {
       object.IterateBatch(c, batchA, batchB, told_.way == kSequential, strideA, strideB,
