@@ -522,7 +522,10 @@ _INTRODUCTION = """# Other people's operators
 How many operators of public libraries build and run as they are. Made by
 `scripts/compatibility.py` from checkouts; this repository contains no part of them. All results are
 the simulator's. [layouts.md](layouts.md) says which projects build. The examples of the toolkit
-itself are in [compatibility_examples.md](compatibility_examples.md), those of catlass in
+itself are in [compatibility_examples.md](compatibility_examples.md), those for the matrix unit in
+[compatibility_examples_matrix.md](compatibility_examples_matrix.md) (but for best practices, which
+multiply 8,192 x 8,192 x 8,192 numbers) and, by the basic API of Ascend 950, in
+[compatibility_examples_matrix_950.md](compatibility_examples_matrix_950.md), those of catlass in
 [compatibility_catlass.md](compatibility_catlass.md); what `aclgrad check` says of
 41 operators is in [compatibility_check.md](compatibility_check.md). More libraries: {others}.\
 {matrix}
