@@ -446,8 +446,8 @@ class Compiler:
 
 def undefined_symbols(library: Path) -> list[str]:
     """Symbols that neither a library nor what it is linked with defines, in their order."""
-    # A library that the caller preloads, such as a sanitizer's, defines nothing for it; and Debian's
-    # bash, which runs ldd, crashes with that of ThreadSanitizer.
+    # A library that the caller preloads, such as a sanitizer's, defines nothing for it; and bash,
+    # which runs ldd, crashes with that of ThreadSanitizer.
     environment = {name: text for name, text in os.environ.items() if name != "LD_PRELOAD"}
     done = subprocess.run(
         ["ldd", "-r", str(library)], capture_output=True, text=True, check=False, env=environment
