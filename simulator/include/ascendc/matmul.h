@@ -994,7 +994,7 @@ class MatmulImpl {
     }
     memory.l0c.Free(tileSlot_);
   }
-  // What Fixpipe counts strides of NZ in.
+  // Fixpipe counts strides of NZ in this many bytes.
   static constexpr uint32_t kNzUnit = detail::mm::kOn950 ? sizeof(Dst) : ONE_BLK_SIZE;
   // The parameters that Fixpipe takes for a layout: those of columns have a class of their own.
   template <const FixpipeConfig& layout>
