@@ -237,7 +237,7 @@ def _in_heads(x: Array, layout: str, heads: int) -> Array | None:
 
 
 def attention(i: Sequence[Any], a: Mapping[str, Any]) -> Sums | None:
-    """Of query, key and value alone; None where other inputs or modes change it.
+    """Attention of query, key and value alone; None where other inputs or modes change it.
 
     An error of a score moves a result by as much as its value is away from the result.
     """

@@ -280,8 +280,8 @@ _RECURRENT = re.compile(r"rnn|lstm|gru(?![a-z])", re.IGNORECASE)
 
 
 def _recurrent(gates: int) -> Role:
-    """Of x [T, B, I] and states of as many numbers: weights of x, of the state or of both, with a
-    column for each gate.
+    """Weights of x [T, B, I], of states of as many numbers or of both have a column for each
+    number of each gate.
     """
 
     def role(name: str, base: Shape, place: int) -> Shape:

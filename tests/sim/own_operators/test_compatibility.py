@@ -27,11 +27,6 @@ EDITS = {
     "faulty": (KERNEL, "DataCopyPad(target, value", "DataCopyPad(target[8], value"),
     "broken": (KERNEL, "Mul(value, value, value", "NoSuchInstruction(value"),
     "later": ("op_host/square_def.cpp", '"ascend910b"', '"ascend950"'),
-    "empty": (
-        "op_host/square_infershape.cpp",
-        "Ops::Base::InferShape4Elewise",
-        "[](gert::InferShapeContext* c) { *c->GetOutputShape(0) = {0}; return ge::GRAPH_SUCCESS; }",
-    ),
 }  # fmt: skip
 
 
@@ -79,10 +74,10 @@ def test_every_end_of_a_kernel_is_seen(cache: Path, tmp_path: Path) -> None:
         plant(library, category)
     page = tmp_path / "page.md"
     printed = sweep(library, cache, "--doc", str(page), "--revision", "lib=abc123")
-    assert "5 kernels, 0 known, 5 to try" in printed
+    assert "4 kernels, 0 known, 4 to try" in printed
     text = page.read_text()
     lines = text.splitlines()
-    assert "lib abc123: 5 vector kernels for Atlas A2. Tried: all of them." in lines
+    assert "lib abc123: 4 vector kernels for Atlas A2. Tried: all of them." in lines
     assert any(line.startswith("* lib/broken/square: ‘NoSuchInstruction’ was") for line in lines)
     found = lines[lines.index("* 2: not looked into yet:") + 1 :][:2]
     assert found[0] == "    * lib/faulty/square: gm-out-of-bounds square.cpp:23"
@@ -90,15 +85,14 @@ def test_every_end_of_a_kernel_is_seen(cache: Path, tmp_path: Path) -> None:
     assert "elements are further off than" in found[1]
     assert "* 1: not defined for Atlas A2 or A3" in lines and "lib/math/square" not in text
     for figure in (
-        "| op_host and kernel build | 4 | 80 % |",
-        "| ran without a finding | 2 | 40 % |",
+        "| op_host and kernel build | 3 | 75 % |",
+        "| ran without a finding | 2 | 50 % |",
         "| ran or ended with a finding | 1 |",
-        "| took none of the generated cases | 1 |",
         "| results matched | 1 |",
         "| results did not match | 1 |",
     ):
         assert figure in text
-    assert "5 kernels, 5 known, 0 to try" in sweep(library, cache)
+    assert "4 kernels, 4 known, 0 to try" in sweep(library, cache)
     sweep(library, cache, "--known", "--sample", "2", "--short", "--doc", str(page))
     text = page.read_text()
     assert "Tried: 2 of them, drawn at random (--sample 2 --seed 0)." in text and len(text) < 2000
