@@ -22,14 +22,14 @@ struct TriangleOf<Policy, std::void_t<decltype(Policy::kTriangle)>> {
   static constexpr Triangle value = Policy::kTriangle;
 };
 // The modules of CANN's policies. A policy that inherits ours and has one of them would not be asked for it.
-#define ACLSIM_MODULES(APPLY)                                                                    \
-  APPLY(Context)                                                                                 \
-  APPLY(CubeOutBuffer)                                                                           \
-  APPLY(CopyCubeOut)                                                                             \
-  APPLY(CopyCubeInA)                                                                             \
-  APPLY(CopyCubeInB) APPLY(CubeInBufferA) APPLY(CubeInBufferB) APPLY(CubeInBufferScaleA)         \
-      APPLY(CubeInBufferScaleB) APPLY(CopyCubeInScaleA) APPLY(CopyCubeInScaleB) APPLY(Scheduler) \
-          APPLY(BatchScheduler) APPLY(BiasScheduler)
+// clang-format off
+#define ACLSIM_MODULES(APPLY)                                              \
+  APPLY(Context) APPLY(CubeOutBuffer) APPLY(CopyCubeOut)                   \
+  APPLY(CopyCubeInA) APPLY(CopyCubeInB) APPLY(CubeInBufferA)               \
+  APPLY(CubeInBufferB) APPLY(CubeInBufferScaleA) APPLY(CubeInBufferScaleB) \
+  APPLY(CopyCubeInScaleA) APPLY(CopyCubeInScaleB) APPLY(Scheduler)         \
+  APPLY(BatchScheduler) APPLY(BiasScheduler)
+// clang-format on
 #define ACLSIM_HAS_MODULE(Name)               \
   template <typename Policy, typename = void> \
   constexpr bool kHas##Name = false;          \
