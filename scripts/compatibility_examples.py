@@ -56,11 +56,9 @@ EXPLAINED = {
     " PipeBarrier<PIPE_M> that the page of Mmad asks for below 10.",
     "cross_core_set_wait_flag": "Scenarios 0 and 1 add to device memory that nothing has cleared."
     " In scenario 2 Cast widens bytes in place.",
-    "00_matmul/batch_matmul": "The object ends without End, and the program frees none of its"
-    " device memory.",
-    "batch_matmul_bias_reuse": "The object ends without End.",
-    "batch_matmul_iterate_n_batch": "The object ends without End, and the workspace is freed before"
-    " the kernel that uses it has ended. Both AIVs ask for all batches, in one workspace, and copy"
+    "00_matmul/batch_matmul": "The program frees none of its device memory.",
+    "batch_matmul_iterate_n_batch": "The workspace is freed before the kernel that uses it has"
+    " ended. Both AIVs ask for all batches, in one workspace, and copy"
     " equal values to the same bytes.",
     "mmad_with_sparse": "The first tile of A is loaded into L0A a second time, with the same values"
     " and without PipeBarrier<PIPE_MTE1>.",

@@ -48,9 +48,6 @@ class MatmulImpl {
   using InL0A = typename detail::mm::InL0<SrcA, kOfMx>::Type;
   using InL0B = typename detail::mm::InL0<SrcB, kOfMx>::Type;
   static constexpr uint32_t kDropped = detail::mm::kDropped<B>;
-  static constexpr const char* kEndBetween =
-      "Both objects use the same memories and flags. Call End after the products of one and before "
-      "those of another.";
 
  public:
   static constexpr auto kTriangle = detail::mm::TriangleOf<PolicyOfThis>::value;
@@ -68,9 +65,7 @@ class MatmulImpl {
       memory.Leave();
     } else {
       isUnderWay_ = false;
-      detail::mm::Misuse("End", kEndBetween,
-                         "the object ends after products of another one, and End was not called "
-                         "between the two");
+      detail::mm::Misuse("End", detail::mm::kEndBetween, "%s", detail::mm::kNoEndBetween);
     }
   }
 
@@ -626,7 +621,7 @@ class MatmulImpl {
     }
     memory.Reserve(room_.all, room_.l0c, tiling_.isBias != 0);
     if (memory.WasLeft()) {
-      detail::mm::Misuse("End", kEndBetween,
+      detail::mm::Misuse("End", detail::mm::kEndBetween,
                          "the object before this one ended with its products, and End was not "
                          "called");
     }

@@ -83,12 +83,11 @@ class MatmulClient {
         impl.Forget();  // its core ends early
       }
     }
-    if (!kServes && config.enableEnd && isUnderWay_ && std::uncaught_exceptions() == 0) {
+    // The last object may leave out End, as CANN's own examples do.
+    if (!kServes && config.enableEnd && isUnderWay_ && !share_.IsLast(this) &&
+        std::uncaught_exceptions() == 0) {
       isUnderWay_ = false;
-      detail::mm::Misuse("End",
-                         "Hardware leaves the AIC's flags set for whoever comes next. Call End "
-                         "once after the last product of an object.",
-                         "the object ends with its products, and End was not called");
+      detail::mm::Misuse("End", detail::mm::kEndBetween, "%s", detail::mm::kNoEndBetween);
     }
   }
 
@@ -486,7 +485,7 @@ class MatmulClient {
     next_.object = object;
     share_ = {pipe, workspace};
   }
-  // On the AIC, when its AIVs have left: an AIV's object says that End is missing, and with enableEnd off nobody calls it.
+  // On the AIC, when its AIVs have left: the last object may leave out End, and with enableEnd off nobody calls it.
   void EndAll() {
     if constexpr (kServes) {
       for (Impl& impl : impl_.of) {
@@ -521,6 +520,9 @@ class MatmulClient {
   }
   void Send(detail::mm::Ask ask, bool answered) {
     isUnderWay_ = true;
+    if (ask != detail::mm::Ask::kEnd) {
+      share_.SetLast(this);
+    }
     HandOver();
     next_.ask = ask;
     next_.type = kType;

@@ -8,6 +8,12 @@
 
 namespace AscendC::detail::mm {
 
+inline constexpr const char* kEndBetween =
+    "Both objects use the same memories and flags. Call End after the products of one and before "
+    "those of another.";
+inline constexpr const char* kNoEndBetween =
+    "the object ends after products of another one, and End was not called between the two";
+
 // A mistake in the use of an object: ends the core.
 template <typename... Args>
 [[noreturn]] void Misuse(const char* call, const char* next, const char* format, Args... args) {

@@ -17,6 +17,16 @@ class Share {
   Share() = default;
   Share(TPipe* pipe, GM_ADDR workspace) : pipe_(pipe), workspace_(workspace) {}
 
+  // The object of this AIV that had the last product, while its TPipe lives.
+  void SetLast(const void* object) const {
+    if (pipe_ != nullptr) {
+      LastOf(pipe_).object = object;
+    }
+  }
+  bool IsLast(const void* object) const {
+    return GetTPipePtr() != pipe_ || LastOf(pipe_).object == object;
+  }
+
   // A tile of C on its way to UB.
   template <typename T>
   GlobalTensor<T> Slot() const {
@@ -95,6 +105,16 @@ class Share {
     SetFlag<event>(id);
     WaitFlag<event>(id);
     pipe_->ReleaseEventID<event>(id);
+  }
+
+  struct Last : PipeParts {
+    const void* object = nullptr;
+  };
+  static Last& LastOf(TPipe* pipe) {
+    if (pipe->Parts() == nullptr) {
+      pipe->SetParts(new Last());
+    }
+    return *static_cast<Last*>(pipe->Parts());
   }
 
   TPipe* pipe_ = nullptr;

@@ -35,6 +35,7 @@ enum Way {
   kLaterNoSpace,
   kLaterTwice,
   kLaterNoWait,
+  kNoEndBetween,
 };
 
 struct Told {
@@ -96,7 +97,7 @@ class Product {
       pipe.InitBuffer(tiles_, 1, 65536);
       Do();
     }
-    if (told_.way != kNoEnd) {
+    if (told_.way != kNoEnd && told_.way != kNoEndBetween) {
       object.End();
       other.End();
     }
@@ -172,6 +173,11 @@ class Product {
         object.template IterateAll<false>(c_, 0, false, true);
         CopyA();
         object.WaitIterateAll();
+        return;
+      case kNoEndBetween:
+        Describe(other);
+        object.IterateAll(c_);
+        other.IterateAll(c_);
         return;
       case kTwoObjects:
         Describe(other);
