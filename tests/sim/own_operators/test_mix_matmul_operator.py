@@ -51,7 +51,7 @@ def test_its_cases_are_green(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("    matmul.End();\n", "", "End was not called"),
+        ("    matmul.SetTensorB(b_);\n", "", "B is not set"),
         ("    matmul.SetBias(bias_);\n", "", "wrong"),
         ("KERNEL_TYPE_MIX_AIC_1_2", "KERNEL_TYPE_AIV_ONLY", "AIVs alone"),
         (
@@ -60,7 +60,7 @@ def test_its_cases_are_green(tmp_path: Path) -> None:
             "left the kernel without REGIST_MATMUL_OBJ",
         ),
     ],
-    ids=["no-end", "no-bias", "vectors-alone", "one-aiv"],
+    ids=["no-b", "no-bias", "vectors-alone", "one-aiv"],
 )
 @pytest.mark.plants_faults
 def test_planted_faults_are_found(project: Path, old: str, new: str, said: str) -> None:
