@@ -40,6 +40,7 @@ UNCOSTED = {
     "DataCopyPad (L1 to GM)",
     "DataCopyPad (UB to GM)",
     "DumpTensor",
+    "asc_dump",
     "Fixpipe (L0C to GM)",
     "GetAccVal",
     "GetMrgSortResult",
