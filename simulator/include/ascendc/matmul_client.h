@@ -719,7 +719,7 @@ class MatmulClient {
     }
     return hasTile ? static_cast<int32_t>(vector) : -1;
   }
-  // Where the tile of an AIV lies, or its half of one: the first AIV has the odd row.
+  // Returns where the tile of an AIV lies, or its half of one: the first AIV has the odd row.
   static detail::mm::Answer HalfOf(const Impl& impl, uint32_t vector) {
     using namespace detail::mm;
     Answer tile{false,          impl.TileRows(),   impl.TileColumns(), impl.TilePitch(),

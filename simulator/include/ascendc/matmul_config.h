@@ -430,7 +430,7 @@ enum class Split { kNone, kRows, kColumns };
 }  // namespace detail::mm
 
 namespace Impl {
-constexpr int32_t QUEUE_DEPTH = 1;  // of the queues of Matmul; kernels give it to their own
+constexpr int32_t QUEUE_DEPTH = 1;  // Kernels give their queues the depth that Matmul's have.
 }
 namespace Impl::Detail {
 template <const auto& config, typename... Types>

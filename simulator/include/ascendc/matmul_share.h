@@ -20,11 +20,11 @@ class Share {
   // The object of this AIV that had the last product, while its TPipe lives.
   void SetLast(const void* object) const {
     if (pipe_ != nullptr) {
-      LastOf(pipe_).object = object;
+      pipe_->SetLastProduct(object);
     }
   }
   bool IsLast(const void* object) const {
-    return GetTPipePtr() != pipe_ || LastOf(pipe_).object == object;
+    return GetTPipePtr() != pipe_ || pipe_->LastProduct() == object;
   }
 
   // A tile of C on its way to UB.
@@ -105,16 +105,6 @@ class Share {
     SetFlag<event>(id);
     WaitFlag<event>(id);
     pipe_->ReleaseEventID<event>(id);
-  }
-
-  struct Last : PipeParts {
-    const void* object = nullptr;
-  };
-  static Last& LastOf(TPipe* pipe) {
-    if (pipe->Parts() == nullptr) {
-      pipe->SetParts(new Last());
-    }
-    return *static_cast<Last*>(pipe->Parts());
   }
 
   TPipe* pipe_ = nullptr;

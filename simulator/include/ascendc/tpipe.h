@@ -295,6 +295,9 @@ class TPipe {
   }
 
   detail::PipeParts* Parts() const { return parts_; }
+  // The Matmul object of an AIV that asked for a product last.
+  const void* LastProduct() const { return lastProduct_; }
+  void SetLastProduct(const void* object) { lastProduct_ = object; }
   void SetParts(detail::PipeParts* parts) {
     delete parts_;
     parts_ = parts;
@@ -341,6 +344,7 @@ class TPipe {
  private:
   uint32_t pipe_;
   detail::PipeParts* parts_ = nullptr;
+  const void* lastProduct_ = nullptr;
 };
 
 inline TPipe* GetTPipePtr() { return static_cast<TPipe*>(aclsim::PipeCurrent()); }

@@ -107,7 +107,7 @@ class Product {
                ? uint64_t(DivCeil(rows, 16) * 16) * uint64_t(DivCeil(columns, kC0) * kC0)
                : uint64_t(rows) * uint64_t(columns);
   }
-  // Whether an operand's rows in memory are those of its transpose.
+  // Returns whether an operand's rows in memory are those of its transpose.
   template <typename Type>
   static bool LiesTurned(int32_t transposed) {
     return (transposed != 0) != (Type::format == CubeFormat::COLUMN_MAJOR);
