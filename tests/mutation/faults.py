@@ -397,6 +397,46 @@ _statement_dropped(
 )
 
 
+_statement_dropped(
+    "matmul-bias-dropped",
+    "kernel",
+    "a SetBias of a Matmul object is left out",
+    "SetBias",
+    visible=False,
+)
+_statement_dropped(
+    "matmul-part-dropped",
+    "kernel",
+    "a SetTail, SetSingleShape or SetOrgShape of a Matmul object is left out",
+    "SetTail|SetSingleShape|SetOrgShape",
+)
+_statement_dropped(
+    "matmul-unregistered", "kernel", "a REGIST_MATMUL_OBJ is left out", "REGIST_MATMUL_OBJ"
+)
+
+
+@_kind("matmul-part-long", "kernel", "m of a SetTail or SetSingleShape is a fractal more")
+def _(code: str) -> Iterator[Edit]:
+    yield from _argument(code, "SetTail|SetSingleShape", 0, lambda m: f"({m}) + 16")
+
+
+@_kind("matmul-transposed", "kernel", "a SetTensorA or SetTensorB says the other transposition")
+def _(code: str) -> Iterator[Edit]:
+    for call in calls(code, "SetTensorA|SetTensorB"):
+        if len(call.arguments) == 2:
+            start, end = call.arguments[1]
+            yield start, end, f" !({code[start:end].strip()})"
+        elif call.arguments:
+            end = call.arguments[0][1]
+            yield end, end, ", true"
+
+
+@_kind("kernel-type-vector", "kernel", "the kernel type is that of vector cores alone")
+def _(code: str) -> Iterator[Edit]:
+    for found in re.finditer(r"\bKERNEL_TYPE_(?:MIX_)?AIC_\w+", code):
+        yield found.start(), found.end(), "KERNEL_TYPE_AIV_ONLY"
+
+
 @_kind("load-short", "kernel", "a load into L0 takes a fractal less")
 def _(code: str) -> Iterator[Edit]:
     yield from _argument(
@@ -514,6 +554,20 @@ def _(code: str) -> Iterator[Edit]:
             start, end = call.arguments[1]
             name = code[start:end].strip()
             yield call.start, call.end, f"{code[call.start : call.end]} {name} *= 2;"
+
+
+@_kind("cube-tiling", "host", "a field of a TCubeTiling breaks a rule of its page")
+def _(code: str) -> Iterator[Edit]:
+    for call in calls(code, "GetTiling"):
+        if len(call.arguments) != 1:
+            continue
+        tiling = code[slice(*call.arguments[0])].strip()
+        end = call.end - call.statement
+        for change in ("baseM() + 8", "baseK() * 64", "dbL0A() * 0", "depthA1() * 64"):
+            field = change.partition("(")[0]
+            broken = f"{tiling}.set_{field}({tiling}.get_{change});"
+            made = code[call.start : end]
+            yield call.start, end, f"[&](auto made) {{ {broken} return made; }}({made})"
 
 
 @_kind("division-by-zero", "host", "the tiling divides by zero")

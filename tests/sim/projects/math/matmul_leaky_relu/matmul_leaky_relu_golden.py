@@ -27,6 +27,7 @@ def cases():
         (33, 17, 200),
         (129, 1, 15),
         (400, 333, 640),
+        (1300, 1000, 40),  # several tiles for each core
     ):
         yield case(
             {"a": (m, k), "b": (k, n), "bias": (n,)},
