@@ -35,6 +35,7 @@ void OwnTime::Count(Clock::time_point now) {
   own -= stoodAside ? kAside : Duration{};
   if (own > kLeast) {
     own_ += own;
+    longest_ = std::max(longest_, own);
   }
 }
 
