@@ -10,11 +10,6 @@ namespace AscendC {
 
 namespace detail {
 
-#ifdef __NPU_ARCH__
-constexpr int kArch = __NPU_ARCH__;
-#else
-constexpr int kArch = 0;
-#endif
 // Calls of another architecture's matrix unit do not compile.
 #if __NPU_ARCH__ == 2201 || __NPU_ARCH__ == 3510
 template <typename...>

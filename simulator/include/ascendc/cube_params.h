@@ -127,6 +127,17 @@ using LoadData2dParams = LoadData2DParams;
 
 // These are of architecture 3510. Their names exist on all, for functions that another architecture does not call.
 struct Dn2NzParams {
+  Dn2NzParams() = default;
+  Dn2NzParams(uint32_t num, uint32_t n, uint32_t d, uint64_t srcMatrix, uint64_t srcD, uint32_t c0,
+              uint32_t nStride, uint32_t dstMatrix)
+      : dnNum(num),
+        nValue(n),
+        dValue(d),
+        srcDnMatrixStride(srcMatrix),
+        srcDValue(srcD),
+        dstNzC0Stride(c0),
+        dstNzNStride(nStride),
+        dstNzMatrixStride(dstMatrix) {}
   detail::Field16 dnNum = 0;
   detail::Field16 nValue = 0;
   uint32_t dValue = 0;

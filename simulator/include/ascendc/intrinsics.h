@@ -448,6 +448,24 @@ inline void icache_preload(int64_t /*length*/) {}  // a core here has no instruc
 
 inline uint64_t get_para_base() { return aclsim::ParaBase(); }
 
+#if __NPU_ARCH__ == 3510
+// Scales of MX formats from L1. The address they go to is a sixteenth of that of the matrix that they are of.
+inline void load_cbuf_to_ca_mx(uint64_t dst, __cbuf__ void* src, uint16_t xStart, uint16_t yStart,
+                               uint8_t xStep, uint8_t yStep, uint16_t srcStride,
+                               uint16_t dstStride) {
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): an address is a number here.
+  aclsim::CubeLoadScales(AscendC::detail::BytesAt(reinterpret_cast<const void*>(dst * 16)),
+                         AscendC::detail::At(static_cast<const fp8_e8m0_t*>(src)),
+                         {xStart, yStart, xStep, yStep, srcStride, dstStride});
+  ACLSIM_KEEP_FRAME();
+}
+inline void load_cbuf_to_cb_mx(uint64_t dst, __cbuf__ void* src, uint16_t xStart, uint16_t yStart,
+                               uint8_t xStep, uint8_t yStep, uint16_t srcStride,
+                               uint16_t dstStride) {
+  load_cbuf_to_ca_mx(dst, src, xStart, yStart, xStep, yStep, srcStride, dstStride);
+}
+#endif
+
 }  // namespace aclsim_device
 
 namespace AscendC {

@@ -115,6 +115,8 @@ using std::remove_volatile;
 using std::remove_volatile_t;
 using std::true_type;
 using std::void_t;
+template <typename T, typename U>
+using IsSame = std::bool_constant<std::is_same_v<T, U>>;
 template <typename T>
 using remove_cvref_t = std::remove_cv_t<std::remove_reference_t<T>>;
 template <typename T>

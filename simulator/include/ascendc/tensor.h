@@ -211,8 +211,8 @@ class GlobalTensor {
   using PrimType = T;
 
   void SetGlobalBuffer(__gm__ T* buffer, uint64_t size) {
-    addr_ = buffer;
-    size_ = size;
+    address_ = buffer;
+    bufferSize_ = size;
     aclsim::NoteGlobalTensor(buffer);
   }
   void SetGlobalBuffer(__gm__ T* buffer) { SetGlobalBuffer(buffer, 0); }
@@ -222,30 +222,42 @@ class GlobalTensor {
   T& operator()(uint64_t offset) const { return *At(offset, aclsim::ScalarUse::kReference); }
   GlobalTensor operator[](uint64_t offset) const {
     GlobalTensor view = *this;
-    view.addr_ = addr_ + detail::BytesOf<T>(offset) / sizeof(T);
-    view.size_ = size_ > offset ? size_ - offset : 0;
+    view.address_ = address_ + detail::BytesOf<T>(offset) / sizeof(T);
+    view.bufferSize_ = bufferSize_ > offset ? bufferSize_ - offset : 0;
     return view;
   }
 
-  T* GetPhyAddr() const { return addr_; }
-  T* GetPhyAddr(uint64_t offset) const { return addr_ + offset; }
-  uint64_t GetSize() const { return size_; }
+  T* GetPhyAddr() const { return address_; }
+  T* GetPhyAddr(uint64_t offset) const { return address_ + offset; }
+  uint64_t GetSize() const { return bufferSize_; }
   void SetShapeInfo(const ShapeInfo& info) { shapeInfo_ = info; }
   ShapeInfo GetShapeInfo() const { return shapeInfo_; }
   template <CacheRwMode mode = CacheRwMode::RW>
   // Results do not depend on where a line is cached; the time of copies does.
   void SetL2CacheHint(CacheMode hint) {
-    aclsim::HintL2(addr_, mode != CacheRwMode::WRITE, mode != CacheRwMode::READ,
+    aclsim::HintL2(address_, mode != CacheRwMode::WRITE, mode != CacheRwMode::READ,
                    hint == CacheMode::CACHE_MODE_DISABLE);
   }
+#if __NPU_ARCH__ == 3510
+  // The same memory as elements of another type.
+  template <typename U>
+  GlobalTensor<U> ReinterpretCast() const {
+    GlobalTensor<U> view;
+    view.address_ = reinterpret_cast<__gm__ U*>(address_);
+    view.bufferSize_ = bufferSize_ * sizeof(T) / sizeof(U);
+    return view;
+  }
+#endif
+
+  // Kernels reach for these two by their names in the toolkit.
+  __gm__ T* address_ = nullptr;
+  uint64_t bufferSize_ = 0;
 
  private:
   T* At(uint64_t offset, aclsim::ScalarUse use) const {
-    return reinterpret_cast<T*>(aclsim::GmScalar(addr_, offset * sizeof(T), sizeof(T), use));
+    return reinterpret_cast<T*>(aclsim::GmScalar(address_, offset * sizeof(T), sizeof(T), use));
   }
 
-  T* addr_ = nullptr;
-  uint64_t size_ = 0;
   ShapeInfo shapeInfo_;
 };
 

@@ -48,6 +48,15 @@ struct OpSystemRunCfg {
 
 namespace AscendC {
 
+namespace detail {
+// The architecture that a kernel is compiled for; 0 in code of the host.
+#ifdef __NPU_ARCH__
+constexpr int kArch = __NPU_ARCH__;
+#else
+constexpr int kArch = 0;
+#endif
+}  // namespace detail
+
 using TEventID = int8_t;
 constexpr TEventID INVALID_TEVENTID = -1;
 
@@ -117,6 +126,33 @@ enum class HardEvent : uint8_t {
 
 enum class MemoryT : uint8_t { L1, L0A, L0B, L0C, UB, BIAS };
 enum class MemDsbT : uint8_t { ALL, DDR, UB, SEQ };
+
+#ifdef ACLSIM_ASC
+// The words of ascendc/dtype_words.h as CANN's compiler of .asc files knows them.
+enum DataType {
+  DT_FLOAT,
+  DT_FLOAT16,
+  DT_INT8,
+  DT_INT32,
+  DT_UINT8,
+  DT_INT16,
+  DT_UINT16,
+  DT_INT64,
+  DT_UINT32,
+  DT_UINT64,
+  DT_BOOL,
+  DT_DOUBLE,
+  DT_BF16 = 26,
+  DT_UNDEFINED,
+  DT_INT4,
+  DT_HIFLOAT8 = 33,
+  DT_FLOAT8_E5M2,
+  DT_FLOAT8_E4M3FN,
+  DT_FLOAT8_E8M0,
+  DT_FLOAT4_E2M1 = 39,
+  DT_FLOAT4_E1M2,
+};
+#endif
 
 enum class RoundMode : uint8_t {
   CAST_NONE,
@@ -331,7 +367,7 @@ struct DataCopyPadExtParams {
   bool isPad = false;
   uint8_t leftPadding = 0;
   uint8_t rightPadding = 0;
-  T paddingValue = T(0);
+  T paddingValue{};
 };
 
 struct TransDataTo5HDParams {

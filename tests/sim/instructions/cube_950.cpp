@@ -24,10 +24,12 @@ void Order() {
 
 template <typename T>
 LocalTensor<T> InL1(GM_ADDR gm, uint32_t at, uint32_t bytes) {
-  GlobalTensor<uint8_t> source;
-  source.SetGlobalBuffer(gm);
   LocalTensor<uint8_t> target(TPosition::A1, at, bytes);
-  DataCopy(target, source, bytes);
+  GlobalTensor<uint8_t> whole;
+  whole.SetGlobalBuffer(gm);
+  const GlobalTensor<half> source = whole[32].ReinterpretCast<half>();
+  DataCopy(target, whole, 32);
+  if (bytes > 32) DataCopy(target[32].ReinterpretCast<half>(), source, (bytes - 32) / 2);
   return target.ReinterpretCast<T>();
 }
 
@@ -118,7 +120,17 @@ void Run(GM_ADDR a, GM_ADDR b, GM_ADDR out, GM_ADDR more, GM_ADDR told) {
   LocalTensor<uint8_t> b2Bytes(TPosition::B2, 0, 65536);
   const LocalTensor<T2> a2 = a2Bytes.ReinterpretCast<T2>();
   const LocalTensor<S2> b2 = b2Bytes.ReinterpretCast<S2>();
-  if (words[4] != 0) {
+  if (words[79] != 0) {  // scales by the compiler's functions
+    LoadData(a2.template ReinterpretCast<T>(), a1, Window(words, 10));
+    LoadData(b2.template ReinterpretCast<S>(), b1, Window(words, 20));
+    const auto inL1 = [](const LocalTensor<fp8_e8m0_t>& scales) {
+      return reinterpret_cast<__cbuf__ void*>(scales.GetPhyAddr());
+    };
+    load_cbuf_to_ca_mx(a2.GetPhyAddr() / 16, inL1(scaleA), words[60], words[61], words[62],
+                       words[63], words[64], words[65]);
+    load_cbuf_to_cb_mx(b2.GetPhyAddr() / 16, inL1(scaleB), words[70], words[71], words[72],
+                       words[73], words[74], words[75]);
+  } else if (words[4] != 0) {
     LoadData(a2, a1, scaleA, Window(words, 10), Scales(words, 60));
     LoadData(b2, b1, scaleB, Window(words, 20), Scales(words, 70));
   } else if (words[80] != 0) {
@@ -191,6 +203,13 @@ void Run(GM_ADDR a, GM_ADDR b, GM_ADDR out, GM_ADDR more, GM_ADDR told) {
 }
 
 }  // namespace
+
+// The names that CANN's compiler has for the types.
+static_assert(Std::IsSame<float8_e4m3_t, fp8_e4m3fn_t>::value &&
+              Std::IsSame<float8_e5m2_t, fp8_e5m2_t>::value &&
+              Std::IsSame<float8_e8m0_t, fp8_e8m0_t>::value &&
+              Std::IsSame<float4_e2m1x2_t, fp4x2_e2m1_t>::value &&
+              Std::IsSame<float4_e1m2x2_t, fp4x2_e1m2_t>::value);
 
 #define PIPELINE(name, ...)                                                                   \
   extern "C" __global__ __aicore__ void name(GM_ADDR a, GM_ADDR b, GM_ADDR out, GM_ADDR more, \

@@ -111,6 +111,7 @@ class Product:
     mmads: int = 1
     by_fractals: bool = False
     no_gemv: bool = False
+    by_intrinsics: bool = False  # the scales
     hf32: bool = False
     elements: int = 0
     lines: list[int] = field(default_factory=list)  # of LoadDataWithStride
@@ -139,6 +140,7 @@ class Product:
             for at, lines in ((60, m), (70, n)):
                 pairs = -(-k // 64)
                 words[at : at + 6] = [0, 0, -(-lines // 16), pairs, pairs, pairs]
+        words[79] = self.by_intrinsics
         words[80 : 80 + len(self.lines)] = self.lines
         return words.astype(np.uint32).view(np.int32)
 
@@ -326,10 +328,15 @@ def scaled(values: Array, scales: Array) -> Array:
     return values * np.exp2(scales.astype(np.float32) - 127).repeat(32, axis=1)
 
 
+@pytest.mark.parametrize("by_intrinsics", [False, True])
 @pytest.mark.parametrize("shape", [(16, 16, 64), (40, 50, 192), (1, 20, 128)])
 @pytest.mark.parametrize("kernel", ["mx_e4m3", "mx_e5m2_e4m3"])
 def test_mx_of_8_bits(
-    runtime: Runtime, library: ctypes.CDLL, kernel: str, shape: tuple[int, int, int]
+    runtime: Runtime,
+    library: ctypes.CDLL,
+    kernel: str,
+    shape: tuple[int, int, int],
+    by_intrinsics: bool,
 ) -> None:
     m, n, k = shape
     rng = np.random.default_rng(m)
@@ -338,6 +345,7 @@ def test_mx_of_8_bits(
     of_m, of_n = (rng.integers(110, 140, (lines, k // 32)).astype(np.uint8) for lines in (m, n))
     product = whole(kernel, a, b, scales=(scale_fractals(of_m), scale_fractals(of_n)))
     product.no_gemv = True
+    product.by_intrinsics = by_intrinsics
     left = scaled(a.astype(np.float32), of_m)
     right = scaled(b.astype(np.float32).T, of_n).T
     got = product.run(runtime, library).reshape(m, n)
