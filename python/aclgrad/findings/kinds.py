@@ -38,6 +38,7 @@ _TITLES = {
         "flag-set-twice": "flag set again before it was waited for",
         "flag-wait-twice": "flag waited for again before it was set",
         "flag-leak": "flag set and never waited for",
+        "mutex-use": "Lock and Unlock of a mutex that are no pair",
         "event-id-range": "event id that does not exist",
         "event-id-exhausted": "no free event id",
         "event-id-shared": "event id of a hand-written flag that a queue has in use",

@@ -288,6 +288,10 @@ ACLSIM_DEVICE_API void WaitFlagEvent(uint8_t event, int32_t id);
 ACLSIM_DEVICE_API int32_t AllocEvent(uint32_t pipe, uint8_t event);
 ACLSIM_DEVICE_API int32_t FetchEvent(uint32_t pipe, uint8_t event);
 ACLSIM_DEVICE_API void ReleaseEvent(uint32_t pipe, uint8_t event, int32_t id);
+ACLSIM_DEVICE_API void LockMutex(int32_t pipe, uint8_t id);
+ACLSIM_DEVICE_API void UnlockMutex(int32_t pipe, uint8_t id);
+ACLSIM_DEVICE_API uint8_t AllocMutex();
+ACLSIM_DEVICE_API void ReleaseMutex(uint8_t id);
 ACLSIM_DEVICE_API void Barrier(int32_t pipe);
 // All cores of the launch, or the first `cores` of them; gm and ub are the soft form's scratch, null in the hard form.
 ACLSIM_DEVICE_API void SyncAllCores(const void* gm, const Ub* ub, uint32_t cores);

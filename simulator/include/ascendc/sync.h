@@ -68,6 +68,45 @@ void PipeBarrier() {
   ACLSIM_KEEP_FRAME();
 }
 
+using MutexID = uint8_t;
+
+// Lets pipes of a core of Ascend 950 take turns: what stands behind a Lock on one pipe waits until another one, which had the mutex before,
+// has done all that stands before its Unlock. A pipe does not wait for itself.
+class Mutex {
+ public:
+  template <pipe_t pipe>
+  static void Lock(MutexID id) {
+    Check<pipe>();
+    aclsim::LockMutex(pipe, id);
+    ACLSIM_KEEP_FRAME();
+  }
+  template <pipe_t pipe>
+  static void Unlock(MutexID id) {
+    Check<pipe>();
+    aclsim::UnlockMutex(pipe, id);
+    ACLSIM_KEEP_FRAME();
+  }
+
+ private:
+  template <pipe_t pipe, int arch = detail::kArch>
+  static constexpr void Check() {
+    static_assert(arch == 3510,
+                  "Mutex is of Ascend 950 alone: take SetFlag and WaitFlag here");
+    static_assert(pipe == PIPE_S || pipe == PIPE_V || pipe == PIPE_M || pipe == PIPE_MTE1 ||
+                      pipe == PIPE_MTE2 || pipe == PIPE_MTE3 || pipe == PIPE_FIX,
+                  "Mutex is of one pipe: PIPE_S, V, M, MTE1, MTE2, MTE3 or FIX");
+  }
+};
+inline MutexID AllocMutexID() {
+  const MutexID id = aclsim::AllocMutex();
+  ACLSIM_KEEP_FRAME();
+  return id;
+}
+inline void ReleaseMutexID(MutexID id) {
+  aclsim::ReleaseMutex(id);
+  ACLSIM_KEEP_FRAME();
+}
+
 // Keeps the compiler from moving memory accesses; no pipe waits for another.
 inline void Barrier() { __asm__ volatile("" ::: "memory"); }
 

@@ -20,6 +20,7 @@
 #include "engine/image.h"
 #include "engine/keep_going.h"
 #include "engine/kernel_launch.h"
+#include "engine/mutexes.h"
 #include "engine/queue_events.h"
 #include "engine/record.h"
 #include "engine/site.h"
@@ -220,6 +221,7 @@ class Core {
   Registers registers;
   CubeRegisters cube;
   UnitTiles unitTiles;
+  Mutexes mutexes;
   std::vector<Idle> idle;  // since their buffers were handed out
   bool tilingKeyAsked = false;
   bool tilingKeyMatched = false;

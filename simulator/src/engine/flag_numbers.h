@@ -1,21 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// The numbers that pair sets of flags with their waits: events, queue buffers, flags between cores.
+// The numbers that pair sets of flags with their waits: events, mutexes, queue buffers, flags between cores.
 #pragma once
 
 #include <cstdint>
 #include <string>
 
+#include "engine/pipes.h"
+
 namespace aclsim {
 
-// Flags of queue buffers come after those of events.
+// Flags of mutexes come after those of events, and flags of queue buffers after them.
 inline constexpr uint32_t kEventFlags = 40 * 8;
+inline constexpr uint32_t kMutexIds = 32;
+inline constexpr uint32_t kQueueFlags = kEventFlags + kMutexIds * kPipes;
 // Those from here to their end are the unit flags of L0C: there are no events of such numbers.
 inline constexpr uint32_t kUnitFlags = 35 * 8;
 inline uint32_t EventFlag(uint8_t event, int32_t id) {
   return event * 8u + static_cast<uint32_t>(id);
 }
-inline uint32_t EnQueFlag(uint32_t buffer) { return kEventFlags + buffer * 2; }
-inline uint32_t FreeFlag(uint32_t buffer) { return kEventFlags + buffer * 2 + 1; }
+// What an Unlock tells the pipe that may lock the mutex next.
+inline uint32_t MutexFlag(uint32_t id, Pipe next) {
+  return kEventFlags + id * static_cast<uint32_t>(kPipes) + static_cast<uint32_t>(next);
+}
+inline uint32_t EnQueFlag(uint32_t buffer) { return kQueueFlags + buffer * 2; }
+inline uint32_t FreeFlag(uint32_t buffer) { return kQueueFlags + buffer * 2 + 1; }
 // The wait that an instruction with a scalar result contains.
 inline constexpr uint32_t kScalarFlag = UINT32_MAX;
 // A flag between cores, as the set and the wait of one core.

@@ -97,8 +97,11 @@ std::string FlagName(uint32_t flag) {
   if (flag >= kUnitFlags && flag < kEventFlags) {
     return flag % 2 == 0 ? "a unit flag, which Mmad sets" : "a unit flag, which Fixpipe clears";
   }
+  if (flag >= kQueueFlags) {
+    return (flag - kQueueFlags) % 2 == 0 ? "a queue's EnQue" : "a queue's FreeTensor";
+  }
   if (flag >= kEventFlags) {
-    return (flag - kEventFlags) % 2 == 0 ? "a queue's EnQue" : "a queue's FreeTensor";
+    return Format("mutex %u", (flag - kEventFlags) / static_cast<uint32_t>(kPipes));
   }
   return Format("%s id %u", EventName(static_cast<uint8_t>(flag / 8)), flag % 8);
 }
@@ -354,9 +357,6 @@ void ReleaseEvent(uint32_t pipe, uint8_t event, int32_t id) try {
 }
 ACLSIM_SKIPS_FAULTS()
 
-namespace {
-
-// None: a pipe that the core does not have.
 std::optional<Pipe> OwnPipe(const Core& core, int32_t pipe) {
   const std::optional<Pipe> known = pipe == PIPE_V      ? std::optional(Pipe::kVector)
                                     : pipe == PIPE_M    ? std::optional(Pipe::kCube)
@@ -367,8 +367,6 @@ std::optional<Pipe> OwnPipe(const Core& core, int32_t pipe) {
                                                         : std::nullopt;
   return known && HasPipe(core.kind, *known) ? known : std::nullopt;
 }
-
-}  // namespace
 
 void Barrier(int32_t pipe) try {
   Core& core = Core::Current();

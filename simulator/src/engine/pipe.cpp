@@ -111,6 +111,7 @@ void CheckKernelEnd(Core& core) {
   CheckQueuesEmpty(core, kAnyPipe);
   CheckFlagsDown(core);
   CheckUnitFlags(core);
+  CheckMutexesUnlocked(core);
   for (uint32_t pipe = 1; pipe < core.pipes.size(); ++pipe) {
     if (!core.pipes[pipe].copied) {
       CheckEventsReleased(core, pipe);

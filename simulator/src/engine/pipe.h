@@ -36,6 +36,8 @@ QueInfo& Que(Core& core, uint32_t que, const char* call);
 Buffer ToBuffer(Core& core, uint32_t buf);
 // "MTE2_V": the name of a HardEvent.
 const char* EventName(uint8_t event);
+// The pipe of a PIPE_V and its kin; none: one that the core does not have.
+std::optional<Pipe> OwnPipe(const Core& core, int32_t pipe);
 // Hands a flag of a pipe to another one, or to itself, to the scheduler.
 void OrderPipes(Core& core, SyncEvent event);
 void OrderPipes(Core& core, SyncEvent::Kind kind, Pipe from, Pipe to, uint32_t flag);

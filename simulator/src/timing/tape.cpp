@@ -661,9 +661,12 @@ void TapeObserver::AddFlag(const SyncEvent& event) {
   } else if (event.to == Pipe::kScalar) {
     Forget(event.from, setAt_[event.flag]);
   }
-  const bool queue = event.flag >= kEventFlags;
+  const bool queue = event.flag >= kQueueFlags;
   const bool results = event.from == Pipe::kMte3 || event.to == Pipe::kMte3;
-  const double issue = !queue ? scalar_.sync : results ? scalar_.queueOut : scalar_.queue;
+  const double issue = event.further ? 0
+                       : !queue      ? scalar_.sync
+                       : results     ? scalar_.queueOut
+                                     : scalar_.queue;
   tape_->queueCycles += queue ? issue : 0;
   Push(kind, set ? event.from : event.to, event.name, event.site, issue).flag = event.flag;
 }
