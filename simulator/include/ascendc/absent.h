@@ -13,10 +13,16 @@ template <typename...>
 constexpr bool kAbsent = false;
 }
 
+// With types, or with numbers, as template arguments.
 #define ACLSIM_ABSENT(Name)                                                                      \
   template <typename... Template, typename... Args>                                              \
   void Name(Args&&...) {                                                                         \
     static_assert(detail::kAbsent<Template..., Args...>, #Name " is not in this simulator yet"); \
+  }                                                                                              \
+  template <auto First, auto... Others, typename... Args>                                        \
+  void Name(Args&&...) {                                                                         \
+    static_assert(detail::kAbsent<decltype(First), Args...>,                                     \
+                  #Name " is not in this simulator yet");                                        \
   }
 #include "ascendc/instructions.def"
 

@@ -449,6 +449,19 @@ inline void icache_preload(int64_t /*length*/) {}  // a core here has no instruc
 inline uint64_t get_para_base() { return aclsim::ParaBase(); }
 
 #if __NPU_ARCH__ == 3510
+// Windows of elements of 4 bits from L1, in the units of LoadData2DParamsV2.
+template <typename T>
+void load_cbuf_to_ca_s4(T* dst, T* src, uint32_t mStart, uint32_t kStart, uint32_t mStep,
+                        uint32_t kStep, int32_t srcStride, uint16_t dstStride, bool transpose) {
+  aclsim::CubeLoad2dWindow(AscendC::detail::At(dst), AscendC::detail::At(src),
+                           {mStart, kStart, mStep, kStep, srcStride, dstStride, transpose, 4});
+  ACLSIM_KEEP_FRAME();
+}
+template <typename T>
+void load_cbuf_to_cb_s4(T* dst, T* src, uint32_t mStart, uint32_t kStart, uint32_t mStep,
+                        uint32_t kStep, int32_t srcStride, uint16_t dstStride, bool transpose) {
+  load_cbuf_to_ca_s4(dst, src, mStart, kStart, mStep, kStep, srcStride, dstStride, transpose);
+}
 // Scales of MX formats from L1. The address they go to is a sixteenth of that of the matrix that they are of.
 inline void load_cbuf_to_ca_mx(uint64_t dst, __cbuf__ void* src, uint16_t xStart, uint16_t yStart,
                                uint8_t xStep, uint8_t yStep, uint16_t srcStride,

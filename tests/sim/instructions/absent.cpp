@@ -20,5 +20,7 @@ extern "C" __global__ void absent(GM_ADDR gm) {
   CrossCoreSetFlag<0, PIPE_S>(0);
 #elif CASE == 5
   CrossCoreSetFlag<0, PIPE_ALL>(0);
+#elif CASE == 6
+  SetCtrlSpr<60, 60>(0);
 #endif
 }
