@@ -120,9 +120,18 @@ void Run(GM_ADDR a, GM_ADDR b, GM_ADDR out, GM_ADDR more, GM_ADDR told) {
   LocalTensor<uint8_t> b2Bytes(TPosition::B2, 0, 65536);
   const LocalTensor<T2> a2 = a2Bytes.ReinterpretCast<T2>();
   const LocalTensor<S2> b2 = b2Bytes.ReinterpretCast<S2>();
-  if (words[79] != 0) {  // scales by the compiler's functions
-    LoadData(a2.template ReinterpretCast<T>(), a1, Window(words, 10));
-    LoadData(b2.template ReinterpretCast<S>(), b1, Window(words, 20));
+  if (words[79] != 0) {  // by the compiler's functions
+    if constexpr (std::is_same_v<S, fp4x2_e2m1_t>) {
+      load_cbuf_to_ca_s4(reinterpret_cast<__ca__ T*>(a2.GetPhyAddr()),
+                         reinterpret_cast<__cbuf__ T*>(a1.GetPhyAddr()), words[10], words[11],
+                         words[12], words[13], words[14], words[15], words[16] != 0);
+      load_cbuf_to_cb_s4(reinterpret_cast<__cb__ S*>(b2.GetPhyAddr()),
+                         reinterpret_cast<__cbuf__ S*>(b1.GetPhyAddr()), words[20], words[21],
+                         words[22], words[23], words[24], words[25], words[26] != 0);
+    } else {
+      LoadData(a2.template ReinterpretCast<T>(), a1, Window(words, 10));
+      LoadData(b2.template ReinterpretCast<S>(), b1, Window(words, 20));
+    }
     const auto inL1 = [](const LocalTensor<fp8_e8m0_t>& scales) {
       return reinterpret_cast<__cbuf__ void*>(scales.GetPhyAddr());
     };

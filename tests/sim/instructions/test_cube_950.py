@@ -111,7 +111,7 @@ class Product:
     mmads: int = 1
     by_fractals: bool = False
     no_gemv: bool = False
-    by_intrinsics: bool = False  # the scales
+    by_intrinsics: bool = False  # loads of MX formats
     hf32: bool = False
     elements: int = 0
     lines: list[int] = field(default_factory=list)  # of LoadDataWithStride
@@ -353,8 +353,11 @@ def test_mx_of_8_bits(
     close(got, left, right)
 
 
+@pytest.mark.parametrize("by_intrinsics", [False, True])
 @pytest.mark.parametrize("kernel", ["mx_e2m1", "mx_e1m2_e2m1"])
-def test_mx_of_4_bits(runtime: Runtime, library: ctypes.CDLL, kernel: str) -> None:
+def test_mx_of_4_bits(
+    runtime: Runtime, library: ctypes.CDLL, kernel: str, by_intrinsics: bool
+) -> None:
     m, n, k = 40, 33, 192
     rng = np.random.default_rng(4)
     a, b = (rng.integers(0, 16, size).astype(np.int8) for size in ((m, k), (k, n)))
@@ -371,7 +374,7 @@ def test_mx_of_4_bits(runtime: Runtime, library: ctypes.CDLL, kernel: str) -> No
 
     product = Product(
         kernel, nz(a), nz(np.ascontiguousarray(b.T)), window(m, k, 64), window(n, k, 64), (m, n, k),
-        scales=(scale_fractals(of_m), scale_fractals(of_n)),
+        scales=(scale_fractals(of_m), scale_fractals(of_n)), by_intrinsics=by_intrinsics,
     )  # fmt: skip
     left = scaled((e1m2 if "e1m2" in kernel else e2m1)[a], of_m)
     right = scaled(e2m1[b].T, of_n).T
