@@ -133,3 +133,17 @@ def test_lines_stay() -> None:
     for change in (cpp_text.without_comments, cpp_text.active, cpp_text.without_literals):
         assert change(text).count("\n") == text.count("\n")
     assert len(cpp_text.without_literals(text)) == len(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("k<<<1, nullptr, s>>>(a, f(b));", "static_cast<void>(0);"),
+        ("if (a < b) a::K<B<c>, 1>\n<<<g(1),\n0>>>(1);", "if (a < b) static_cast<void>(0)\n\n;"),
+        ("return ::n::template k<1><<<1, l, s>>>(1);", "return static_cast<void>(0);"),
+        ('x << 3; f("k<<<1>>>(2)");', 'x << 3; f("k<<<1>>>(2)");'),
+        ("a<<<b; c>>>(d);", "a<<<b; c>>>(d);"),
+    ],
+)
+def test_sources_without_launches(text: str, left: str) -> None:
+    assert cpp_text.without_launches(text) == left

@@ -19,6 +19,7 @@ from aclgrad.building import toolchain
 from aclgrad.building.toolchain import Toolchain
 from aclgrad.common import files, rebuild
 from aclgrad.common.locks import alone
+from aclgrad.reading.cpp_text import without_launches
 from aclgrad.reading.sources import Missing
 
 _DIAGNOSES: tuple[tuple[str, str], ...] = (
@@ -71,8 +72,12 @@ _SPACES = re.compile(
 hand, with the declaration behind it: neither a subscript nor a lambda. To C++ it means nothing, and
 no macro can take it away.
 """
-_SPELT = re.compile(r"error: expected .* before ‘\[’|\[[ \t]*(?:host[ \t]*,[ \t]*)?aicore[ \t]*\]")
-"""A compiler's output shows the form, or its place alone if a macro of a system header has it."""
+_SPELT = re.compile(
+    r"error: expected .* before ‘\[’|\[[ \t]*(?:host[ \t]*,[ \t]*)?aicore[ \t]*\]|<<<"
+)
+"""A compiler's output shows the form, or its place alone if a macro of a system header has it. What
+launches a kernel is a form, too, in headers that kernels share with host code.
+"""
 
 
 def _is_source(word: str) -> bool:
@@ -167,6 +172,7 @@ class Step:
             error = run(_preprocessing(command, text))
             if error is None:
                 expanded = _SPACES.sub("", text.read_text("utf-8", "surrogateescape"))
+                expanded = without_launches(expanded) if "<<<" in expanded else expanded
                 files.write(text, expanded.encode("utf-8", "surrogateescape"), "source")
                 error = run(_of_text(command, text))
             return error

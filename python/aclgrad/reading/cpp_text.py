@@ -205,3 +205,46 @@ def calls(text: str, word: str = r"\w+") -> Iterator[tuple[re.Match[str], int]]:
     for found in re.finditer(rf"\b({word})\s*\(", code):
         end = _closing(code, found.end() - 1)
         yield found, end if end >= 0 else len(text)
+
+
+_NAME_IN_FRONT = re.compile(
+    r"(?:::\s*)?(?<!\w)(?!(?:return|else|do)\b)[A-Za-z_]\w*(?:\s*::\s*(?:template\s+)?[A-Za-z_]\w*)*\s*$"
+)
+
+
+def without_launches(text: str) -> str:
+    """A source with nothing in place of ``kernel<<<...>>>(...)``, which host code says."""
+    code = without_literals(text)
+    parts, done = [], 0
+    for found in re.finditer("<<<", code):
+        behind = re.compile(r">>>\s*\(").search(code, found.end())
+        begin = _callee(code, found.start())
+        if found.start() < done or behind is None or begin < 0:
+            continue
+        if re.search("[;{}]", code[found.end() : behind.start()]):
+            continue
+        end = _closing(code, behind.end() - 1)
+        if end < 0:
+            continue
+        lines = "\n" * text.count("\n", begin, end)
+        parts += [text[done:begin], "static_cast<void>(0)", lines]
+        done = end + 1
+    return "".join([*parts, text[done:]])
+
+
+def _callee(code: str, end: int) -> int:
+    """Where the name that ends at a place begins, with its template's arguments; -1 without one."""
+    at = end
+    while at > 0 and code[at - 1].isspace():
+        at -= 1
+    if at > 0 and code[at - 1] == ">":
+        depth = 0
+        while at > 0 and code[at - 1] not in ";{}":
+            at -= 1
+            depth += {">": 1, "<": -1}.get(code[at], 0)
+            if depth == 0:
+                break
+        if depth:
+            return -1
+    name = _NAME_IN_FRONT.search(code, max(0, at - 2000), at)
+    return name.start() if name else -1
