@@ -20,6 +20,7 @@ struct OpArg {
     kTensorList,
     kInt,
     kFloat,
+    kDouble,
     kBool,
     kString,
     kDataType,
@@ -48,7 +49,9 @@ struct OpArg {
   OpArg(OpImplMode value) : kind(Kind::kImplMode), intValue(static_cast<int64_t>(value)) {}
   OpArg(bool value) : kind(Kind::kBool), intValue(value) {}
   template <typename T, std::enable_if_t<std::is_floating_point<T>::value, int> = 0>
-  OpArg(T value) : kind(Kind::kFloat), floatValue(static_cast<double>(value)) {}
+  OpArg(T value)
+      : kind(std::is_same<T, float>::value ? Kind::kFloat : Kind::kDouble),
+        floatValue(static_cast<double>(value)) {}
   template <typename T,
             std::enable_if_t<std::is_integral<T>::value && !std::is_same<T, bool>::value, int> = 0>
   OpArg(T value) : kind(Kind::kInt), intValue(static_cast<int64_t>(value)) {}

@@ -314,8 +314,10 @@ bool ToAttrArg(const OpArg& arg, aclsim::AttrArg* attr) {
       attr->intValue = arg.intValue;
       return true;
     case OpArg::Kind::kFloat:
+    case OpArg::Kind::kDouble:
       attr->kind = Kind::kFloat;
       attr->floatValue = arg.floatValue;
+      attr->isDouble = arg.kind == OpArg::Kind::kDouble;
       return true;
     case OpArg::Kind::kString:
       attr->kind = Kind::kString;

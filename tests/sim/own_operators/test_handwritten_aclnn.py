@@ -312,3 +312,31 @@ def test_arguments_without_a_place(library: Path, capfd: pytest.CaptureFixture[s
     np.testing.assert_array_equal(result.outputs["y"], x - 3)
     line = "Affine: aclnnScaledOffset of op_api has group, which its definition does not tell"
     assert line in capfd.readouterr().err
+
+
+@pytest.mark.plants_faults
+@pytest.mark.parametrize(
+    ("given", "read", "wrong"),
+    [
+        ("double", "GetAttrPointer<double>(0)", False),
+        ("double", "GetFloat(0)", True),
+        ("float", "GetAttrPointer<double>(0)", True),
+    ],
+)
+def test_attribute_that_is_handed_over_as_a_double(
+    library: Path, given: str, read: str, wrong: bool
+) -> None:
+    """CANN hands out the bytes that OP_ATTR was given."""
+    folder = library / "math" / "affine"
+    call, tiling = folder / "op_api/affine.cpp", folder / "op_host/affine_tiling.cpp"
+    text = call.read_text()
+    assert "OP_ATTR(factor)" in text
+    call.write_text(text.replace("OP_ATTR(factor)", f"OP_ATTR(static_cast<{given}>(factor))"))
+    text = tiling.read_text()
+    assert "GetFloat(0)" in text
+    tiling.write_text(text.replace("GetFloat(0)", read))
+    x = np.arange(4, dtype=np.float32)
+    ran = operator_call.run(folder, [[x], [x]], ["scale=0.3"], soc=SOC)
+    assert [found.kind for found in ran.findings] == ["attr-type"] * wrong
+    if not wrong:
+        np.testing.assert_allclose(ran.outputs["y"], np.float32(2.3) * x, rtol=1e-6)

@@ -57,6 +57,7 @@ class RuntimeAttrs {
     kListFloat = 32,
     kListBool = 64,
     kListListInt = 128,
+    kDouble = 256,  // of a definition's Float, when OP_ATTR was given a double
     kAny = ~0U,
   };
   void Append(std::unique_ptr<uint8_t[]> value, unsigned kind = kAny, std::string name = {}) {
@@ -79,7 +80,7 @@ class RuntimeAttrs {
       return sizeof(T) == 1 ? kBool | kInt : kInt + 0U;
     }
     if constexpr (std::is_floating_point_v<T>) {
-      return std::is_same_v<T, float> ? kFloat + 0U : 0U;
+      return std::is_same_v<T, float> ? kFloat + 0U : std::is_same_v<T, double> ? kDouble + 0U : 0U;
     }
     if constexpr (std::is_same_v<T, TypedContinuousVector<int64_t>>) return kListInt;
     if constexpr (std::is_same_v<T, TypedContinuousVector<float>>) return kListFloat;

@@ -95,6 +95,7 @@ Blob UntypedBlob(const AttrArg& arg) {
     case AttrArg::Kind::kInt:
       return ScalarBlob<int64_t>(arg.intValue);
     case AttrArg::Kind::kFloat:
+      if (arg.isDouble) return ScalarBlob<double>(arg.floatValue);
       return ScalarBlob<float>(static_cast<float>(arg.floatValue));
     case AttrArg::Kind::kBool:
       return ScalarBlob<bool>(arg.intValue != 0);
@@ -125,6 +126,7 @@ Blob TypedBlob(const AttrArg& arg, ops::AttrKind kind) {
     case ops::AttrKind::kInt:
       return integer ? ScalarBlob<int64_t>(arg.intValue) : nullptr;
     case ops::AttrKind::kFloat:
+      if (arg.isDouble) return ScalarBlob<double>(value);
       return number ? ScalarBlob<float>(static_cast<float>(value)) : nullptr;
     case ops::AttrKind::kString:
       return arg.kind == AttrArg::Kind::kString ? StringBlob(arg.text) : nullptr;
@@ -206,7 +208,10 @@ bool FillAttrs(const gert::OpImplEntry& op, const OpCall& call, gert::RuntimeAtt
   for (size_t i = 0; i < defs.size(); ++i) {
     const ops::AttrRecord& record = defs[i].Record();
     Blob blob;
+    unsigned kind = KindOf(record.kind);
     if (i < call.attrs.size()) {
+      const bool asDouble = record.kind == ops::AttrKind::kFloat && call.attrs[i].isDouble;
+      kind = asDouble ? gert::RuntimeAttrs::kDouble : kind;
       blob = TypedBlob(call.attrs[i], record.kind);
       if (blob == nullptr) {
         ReportError("%s: attribute %s was given a value of another type than defined",
@@ -220,7 +225,7 @@ bool FillAttrs(const gert::OpImplEntry& op, const OpCall& call, gert::RuntimeAtt
                   record.name.GetString());
       return false;
     }
-    attrs->Append(std::move(blob), KindOf(record.kind), record.name.GetString());
+    attrs->Append(std::move(blob), kind, record.name.GetString());
   }
   FillPrivateAttrs(op, attrs);
   return true;
@@ -462,6 +467,18 @@ void RuntimeAttrs::Mistyped(size_t index) const {
   static constexpr const char* kNames[] = {"Int",     "Float",     "Bool",     "String",
                                            "ListInt", "ListFloat", "ListBool", "ListListInt"};
   const Value& value = values_[index];
+  if (value.kinds == kDouble) {
+    aclsim::ReportHostFault(
+        {"attr-type", "", "GetAttrPointer", aclsim::CaptureStack(),
+         aclsim::Format("attribute %zu is %s, which the aclnn function hands over as a double, and "
+                        "it is read here as another type",
+                        index, value.name.c_str()),
+         aclsim::Format("CANN would hand out the bytes as they are, and a float of them is the "
+                        "lower half of the double. Next: OP_ATTR(static_cast<float>(%s)) in the "
+                        "aclnn function.",
+                        value.name.c_str())});
+    return;
+  }
   const auto kind = static_cast<size_t>(__builtin_ctz(value.kinds));
   aclsim::ReportHostFault(
       {"attr-type", "", "GetAttrPointer", aclsim::CaptureStack(),

@@ -29,6 +29,7 @@ struct AttrArg {
   Kind kind = Kind::kInt;
   int64_t intValue = 0;  // also bool
   double floatValue = 0;
+  bool isDouble = false;  // contexts hand out all of its eight bytes
   std::string text;
   std::vector<int64_t> listInt;  // also list of bool
   std::vector<float> listFloat;
