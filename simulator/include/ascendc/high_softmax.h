@@ -26,6 +26,34 @@ struct SoftmaxConfig {
 };
 constexpr SoftmaxConfig SOFTMAX_DEFAULT_CFG = {true, 0, 0, SoftmaxMode::SOFTMAX_NORMAL};
 
+// Rows and columns of a tensor's shape, as the parts of softmax in CANN read them.
+struct LastAxisShapeND {
+  uint32_t m;
+  uint32_t k;
+};
+namespace detail {
+
+inline LastAxisShapeND LastAxisOf(const uint32_t* sizes, uint8_t dims, const char* name) {
+  if (dims == 0 || sizes[dims - 1] == 0) {
+    aclsim::AssertFail(name, __FILE__, __LINE__, "the tensor has a shape, SetShapeInfo");
+  }
+  uint32_t rows = 1;
+  for (uint8_t i = 0; i + 1 < dims; ++i) {
+    rows *= sizes[i];
+  }
+  return {rows, sizes[dims - 1]};
+}
+
+}  // namespace detail
+
+inline LastAxisShapeND GetLastAxisShapeND(const ShapeInfo& shapeInfo) {
+  return detail::LastAxisOf(shapeInfo.shape, shapeInfo.shapeDim, "GetLastAxisShapeND");
+}
+inline LastAxisShapeND GetLastAxisOriginShapeND(const ShapeInfo& srcShapeInfo) {
+  return detail::LastAxisOf(srcShapeInfo.originalShape, srcShapeInfo.originalShapeDim,
+                            "GetLastAxisOriginShapeND");
+}
+
 namespace detail {
 
 // The shape: as given, else the one set on the source, else the tiling's.

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels that spell the device compiler's words by hand, or ask for the widths of its fields."""
+"""Kernels that spell the device compiler's words by hand, or ask for the widths of its fields, or for
+names of CANN's own sources.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +12,7 @@ import numpy as np
 import pytest
 
 from aclgrad.building.compiler import Compiler
+from aclgrad.errors import AclgradError
 from aclgrad.reading.sources import SourcesError
 from aclgrad.running import kernel_file
 from aclgrad.runtime.device import Device
@@ -55,6 +58,29 @@ def test_spaces_of_functions_by_hand(tmp_path: Path, kind: str) -> None:
     header.write_text(WORDS + 'static_assert(sizeof(int) == 1, "changed");\n')
     with pytest.raises(SourcesError, match=r"words.h:4: static assertion failed: changed"):
         kernel_file.build_kernel(file, FAMILY)
+
+
+LAUNCHES = """\
+template <typename Kernel> struct Device {
+  void Run(uint32_t blocks, void* stream) {
+    first::second::Of<Kernel, 1><<<blocks, nullptr, stream>>>(arguments, (blocks + 1) * 2);
+  }
+};
+"""
+LAUNCHED = """\
+#include "kernel_operator.h"
+#include "device.h"
+extern "C" __global__ __aicore__ void launched(GM_ADDR x, GM_ADDR workspace, GM_ADDR tiling) {
+  KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY);
+}
+"""
+
+
+def test_launches_in_a_header(tmp_path: Path) -> None:
+    """Headers that kernels share with host code have them, in templates that no kernel takes."""
+    (tmp_path / "device.h").write_text(LAUNCHES)
+    (tmp_path / "launched.cpp").write_text(LAUNCHED)
+    kernel_file.build_kernel(tmp_path / "launched.cpp", FAMILY)
 
 
 FIELDS = """\
@@ -211,3 +237,48 @@ def test_meeting_of_both_kinds_that_a_cube_kernel_has_and_does_not_call(tmp_path
     file.write_text(OF_OTHERS.replace("@type@", "AIV"))
     with pytest.raises(SourcesError, match="<false> waits for cube cores"):
         kernel_file.build_kernel(file, FAMILY)
+
+
+LAST_AXIS = """\
+#include "kernel_operator.h"
+using namespace AscendC;
+extern "C" __global__ __aicore__ void last_axis(GM_ADDR y, GM_ADDR workspace) {
+  KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY);
+  TPipe pipe;
+  TBuf<TPosition::VECCALC> buffer;
+  pipe.InitBuffer(buffer, 4096);
+  LocalTensor<float> tile = buffer.Get<float>();
+  const uint32_t shape[] = {2, 3, 16}, own[] = {5, 11};
+  tile.SetShapeInfo(ShapeInfo(@shape@));
+  const auto padded = GetLastAxisShapeND(tile.GetShapeInfo());
+  const auto plain = GetLastAxisOriginShapeND(tile.GetShapeInfo());
+  LocalTensor<int32_t> out = tile.ReinterpretCast<int32_t>();
+  Duplicate(out, static_cast<int32_t>(padded.m * 100 + padded.k), 8);
+  Duplicate(out[8], static_cast<int32_t>(plain.m * 100 + plain.k), 8);
+  PipeBarrier<PIPE_ALL>();
+  GlobalTensor<int32_t> to;
+  to.SetGlobalBuffer(reinterpret_cast<__gm__ int32_t*>(y), 16);
+  DataCopy(to, out, 16);
+}
+"""
+
+
+def test_rows_and_columns_of_a_shape(tmp_path: Path, device: Device) -> None:
+    """Kernels that write their own parts of softmax ask for them by these names."""
+    file = tmp_path / "last_axis.cpp"
+    file.write_text(LAST_AXIS.replace("@shape@", "3, shape, 2, own, DataFormat::ND"))
+    ran = kernel_file.run_kernel(
+        file, [], ["16:int32"], soc="Ascend910B2", workspace=0, open_device=lambda: device
+    )
+    (y,) = ran.outputs.values()
+    assert not ran.findings and (y[0], y[8]) == (616, 511)
+
+
+@pytest.mark.plants_faults
+def test_rows_and_columns_of_no_shape(tmp_path: Path, device: Device) -> None:
+    file = tmp_path / "last_axis.cpp"
+    file.write_text(LAST_AXIS.replace("@shape@", ""))
+    with pytest.raises(AclgradError, match="GetLastAxisShapeND(.|\\n)*SetShapeInfo"):
+        kernel_file.run_kernel(
+            file, [], ["16:int32"], soc="Ascend910B2", workspace=0, open_device=lambda: device
+        )
