@@ -22,7 +22,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from aclgrad.building.build_tools import find_compiler
 from aclgrad.building.common_code import CommonCode
@@ -68,6 +68,28 @@ def _is_own_mistake(missing: Missing) -> bool:
     """
     name = missing.name.rpartition("::")[2]
     return "did you mean" in missing.message or not re.match(r"[A-Z]|_*[a-z]+_[a-z]", name)
+
+
+class Told(NamedTuple):
+    """What the op compiler reads in the source of a kernel."""
+
+    keys: list[str]
+    """The tiling keys."""
+    types: str
+    """Of a source with kernels of both kinds of cores what each key runs on, as numbers: how many
+    keys, then key, AICs and AIVs of each.
+    """
+    open: bool
+    """Whether the source names no kernel type and may have code for cube cores."""
+
+
+def _types_of(lines: Iterable[list[str]]) -> str:
+    types = [
+        f"{2**64 - 1 if key == 'default' else key}U,{cubes},{vectors}"
+        for word, key, cubes, vectors in (line for line in lines if len(line) == 4)
+        if word == "type"
+    ]
+    return ",".join([str(len(types)), *types]) if types else ""
 
 
 @dataclass
@@ -322,11 +344,10 @@ class Compiler:
         what: str,
         entry: str = "",
         assembly: Path | None = None,
-    ) -> tuple[list[str], str]:
+    ) -> Told:
         """Refuse what CANN's op compiler refuses in a kernel's source before it compiles it, and
-        what its device compiler refuses in the code of ``assembly``. Return the tiling keys that
-        the op compiler reads in the source, and of a source with kernels of both kinds of cores
-        what each key runs on, as numbers: how many keys, then key, AICs and AIVs of each.
+        what its device compiler refuses in the code of ``assembly``. Return what the op compiler
+        reads in the source.
         """
         output = self.folder / "obj" / f"{name}.keys"
         command = (
@@ -344,11 +365,25 @@ class Compiler:
         self._compile([self.step(output, command)], what)
         lines = [line.split() for line in output.read_text(encoding="utf-8").splitlines()]
         keys = [key for key, *rest in lines if not rest]
-        types = [
-            f"{2**64 - 1 if key == 'default' else key}U,{cubes},{vectors}"
-            for _, key, cubes, vectors in (line for line in lines if len(line) > 1)
-        ]
-        return keys or ["0"], ",".join([str(len(types)), *types]) if types else ""
+        return Told(keys or ["0"], _types_of(lines), any(line[0] == "open" for line in lines))
+
+    def kernel_cores(self, vectors: Path, cubes: Path, name: str, entry: str) -> str:
+        """What a kernel runs on by the code that it has for each kind of core, as ``Told.types``:
+        the op compiler finds the type of a kernel that names none in that way.
+        """
+        output = self.folder / "obj" / f"{name}.types"
+        command = (
+            str(self.toolkit / "bin" / "ascc"),
+            "--kernel-cores",
+            f"--entry={entry}",
+            str(vectors),
+            str(cubes),
+            "-o",
+            str(output),
+        )
+        self._compile([self.step(output, command)], name)
+        text = output.read_text(encoding="utf-8")
+        return _types_of([line.split() for line in text.splitlines()])
 
     def cube_half(self, objects: Sequence[Path], name: str, calls: str = "") -> Path:
         """One object of those that were compiled for AICs, whose symbols are none of the others.

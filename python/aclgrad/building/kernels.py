@@ -21,7 +21,7 @@ from aclgrad.codegen.render import render, write_if_different
 from aclgrad.common import files
 from aclgrad.common.files import text_of
 from aclgrad.common.locks import alone
-from aclgrad.reading.cpp_text import without_comments
+from aclgrad.reading.cpp_text import without_comments, without_launches
 from aclgrad.reading.definition_rules import check_kernel_file
 from aclgrad.reading.kernel_entry import (
     Entry,
@@ -306,27 +306,43 @@ class KernelBuilder(Compiler):
         wanted = entry.entry.name if wanted == named else wanted
         title = f"kernel {kernel.title}"
         # The wrapper says which keys the kernel has, and the code behind it is looked at below.
-        keys, types = self._front_end(
+        keys, types, is_open = self._front_end(
             source, f"{kernel.output.stem}.source", includes, words, title, wanted
         )
-        words += _OF_HALVES if types else []
-        parsed = self._kernel_headers(words, cube=cube)
-        variants, objects = self._variants(
-            kernel, source, entry.entry.name, classes, includes, [*parsed, *words]
-        )
-        wrapper = gen.with_name(gen.name + ".cpp")
-        write_if_different(
-            wrapper,
-            render(
+        # With a struct of its own for each key the kernel is compiled apart from the wrapper.
+        structs = list(classes)
+
+        def told() -> list[str]:
+            return [f"-DACLSIM_DEFAULT_TILING={name}" for name in structs[:1]]
+
+        def wrapped(
+            name: str, types: str, variants: Sequence[tuple[str | None, list[int]]]
+        ) -> Path:
+            text = render(
                 "project/kernel.cpp.j2",
                 op=kernel.title,
                 kernel=source,
                 symbol=stem,
                 keys=keys,
                 types=types,
-                variants=list(zip(variants, classes.values(), strict=True)),
+                variants=variants,
                 **vars(entry),
-            ),
+            )
+            write_if_different(gen.with_name(name), text)
+            return gen.with_name(name)
+
+        if is_open:
+            whole = wrapped(f"{gen.name}_cores.cpp", "", [])
+            types = self._types_by_code(
+                whole, f"{kernel.output.stem}.cores", includes, [*words, *told()], title, wanted
+            )
+        words += _OF_HALVES if types else []
+        parsed = self._kernel_headers(words, cube=cube)
+        variants, objects = self._variants(
+            kernel, source, entry.entry.name, classes, includes, [*parsed, *words]
+        )
+        wrapper = wrapped(
+            f"{gen.name}.cpp", types, list(zip(variants, classes.values(), strict=True))
         )
         checked = [(kernel.output.stem, words, cube)]
         if types:
@@ -352,9 +368,8 @@ class KernelBuilder(Compiler):
             wrapper, kernel.output, includes, [*parsed, *words, *of_source], objects
         )
         self._compile([built], title)
-        # With a struct of its own for each key the kernel is compiled apart from the wrapper.
-        built_with = [name for made, name in zip(variants, classes, strict=True) if made]
-        one = [f"-DACLSIM_DEFAULT_TILING={name}" for name in built_with[:1]]
+        structs = [name for made, name in zip(variants, classes, strict=True) if made]
+        one = told()
         for name, own, of_cubes_too in checked:
             code = self._device_code(
                 source if one else wrapper,
@@ -412,6 +427,29 @@ class KernelBuilder(Compiler):
         own = [*self.defines(None, (), cube=cube), *chosen, *DEVICE_CODE]
         parsed = self._parsed("device", _KERNEL_HEADERS, own)
         return self.device_assembly(source, name, includes, [*parsed, *words], title)
+
+    def _types_by_code(
+        self,
+        wrapper: Path,
+        name: str,
+        includes: Iterable[Path],
+        words: Sequence[str],
+        title: str,
+        entry: str,
+    ) -> str:
+        """What a kernel that names no type runs on: the op compiler compiles it for vector cores
+        and for cube cores, and looks at what either has.
+        """
+        vectors = self._device_code(wrapper, name, includes, words, title, cube=False)
+        cubes = self._device_code(
+            wrapper,
+            f"{name}.cubes",
+            includes,
+            self._for_cubes(words),
+            f"{title}, which names no KERNEL_TASK_TYPE_DEFAULT: its code for cube cores",
+            cube=True,
+        )
+        return self.kernel_cores(vectors, cubes, name, entry)
 
     def for_host(self, source: Path, name: str, entry: Entry) -> tuple[Path, Entry]:
         """A kernel source as a host's compiler takes it, and its entry there: without launches,
@@ -530,11 +568,15 @@ class KernelBuilder(Compiler):
         words = [*self.defines(None, (), cube=cube), *self.sources.defines, *narrow]
         includes = self.kernel_includes(source)
         title = f"kernel file {source.name}"
-        _, types = self.with_headers(
+        _, types, is_open = self.with_headers(
             lambda: self._front_end(
                 included, f"{output.stem}.source", includes, words, title, entry
             )
         )
+        if is_open:
+            types = self._types_by_code(
+                wrapper, f"{output.stem}.cores", includes, words, title, entry
+            )
         if types:
             words += [*_OF_HALVES, f"-DACLSIM_KERNEL_TYPES={types}"]
         parsed = self._kernel_headers(words, cube=cube)
@@ -630,12 +672,3 @@ def _cann_stems(op: Definition) -> list[str]:
 @lru_cache
 def _is_of_c(name: str) -> bool:
     return any(hasattr(ctypes.CDLL(library), name) for library in (None, "libm.so.6"))
-
-
-def without_launches(text: str) -> str:
-    """A kernel source with nothing in place of ``kernel<<<...>>>(...)``, which host code says."""
-
-    def empty(match: re.Match[str]) -> str:
-        return "static_cast<void>(0)" + "\n" * match[0].count("\n")
-
-    return re.sub(r"\b\w+(?:<[^<>;{}]*>)?\s*<<<[^;{}]*?>>>\s*\([^;{}]*\)(?=\s*;)", empty, text)

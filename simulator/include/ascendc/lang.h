@@ -19,7 +19,7 @@
 #ifndef ACLSIM_KERNEL_VISIBILITY
 #define ACLSIM_KERNEL_VISIBILITY "default"
 #endif
-#define __global__ __attribute__((__visibility__(ACLSIM_KERNEL_VISIBILITY)))
+#define __global__ __attribute__((__visibility__(ACLSIM_KERNEL_VISIBILITY), ))
 #endif
 // The words that the device compiler has for the cube half of a source.
 #if defined(__DAV_C220_CUBE__) || defined(__DAV_C310_CUBE__) || defined(__DAV_CUBE__)

@@ -74,6 +74,9 @@ class Driver {
     if (command_.cubeHalf) {
       return CubeHalf();
     }
+    if (command_.kernelCores) {
+      return KernelCores();
+    }
     Words objects;
     for (const std::string& source : command_.sources) {
       const std::string output = OutputOf(source);
@@ -266,9 +269,18 @@ class Driver {
       return status;
     }
     std::string original = Read(expanded);
-    const aclsim::KernelSource kernel = Checked(original);
+    aclsim::KernelSource kernel = Checked(original);
     if (!kernel.faults.empty()) {
       return 1;
+    }
+    if (kernel.branches) {
+      const std::string ofCubes = temporary_.File("of_cubes.ii");
+      status = Preprocess(source, output, ofCubes, true);
+      if (status != 0) {
+        return status;
+      }
+      kernel.derived = kernel.halves =
+          aclsim::CallsMatrixUnits(Read(ofCubes), soc_.npuArch, OwnHeaders());
     }
     // An object has both halves; what is asked for as text has the one with the host's code that runs.
     const bool whole = command_.stage.empty() || command_.stage == "-c";
@@ -619,6 +631,11 @@ class Driver {
       for (const std::string& key : kernel.keys) {
         keys += key + "\n";
       }
+      // What its kernel runs on follows from code that is not there yet.
+      if (kernel.kernels.count(command_.entry) == 0 && command_.assembly.empty() &&
+          (kernel.derived || (kernel.branches && CallsMatrixUnits(source)))) {
+        keys += "open by code\n";
+      }
       // A source that is compiled for both kinds of cores also says what each key runs on.
       if (kernel.halves) {
         std::map<std::string, aclsim::KernelCores> types = kernel.types;
@@ -640,12 +657,46 @@ class Driver {
     return refused ? 1 : 0;
   }
 
+  // Whether the text of an operator's source for cube cores calls matrix units.
+  bool CallsMatrixUnits(const std::string& source) const {
+    const Words own = aclsim::ArchitectureWords(soc_.npuArch, false);
+    const Words other = aclsim::ArchitectureWords(soc_.npuArch, true);
+    Words macros = command_.macros;
+    for (std::string& macro : macros) {
+      for (size_t i = 0; i < own.size(); ++i) {
+        macro = macro == "-D" + own[i] ? "-D" + other[i] : macro;
+      }
+    }
+    const std::string expanded = temporary_.File("of_cubes.ii");
+    Words words = Compiler();
+    words.insert(words.end(), macros.begin(), macros.end());
+    words.insert(words.end(), command_.flags.begin(), command_.flags.end());
+    words.insert(words.end(),
+                 {"-isystem", OwnHeaders(), "-E", "-x", "c++", source, "-o", expanded});
+    // What does not get through the preprocessor for cube cores has nothing for them.
+    return Execute(words, temporary_.File("said.txt")) == 0 &&
+           aclsim::CallsMatrixUnits(Read(expanded), soc_.npuArch, OwnHeaders());
+  }
+
+  // The mode --kernel-cores: of the assembly of a kernel for vector cores, and of that for cube cores, what it runs on. The kernel type
+  // that CANN's op compiler finds for a source that names none, from the code of both.
+  int KernelCores() {
+    if (command_.sources.size() != 2) {
+      throw aclsim::UsageError(
+          "--kernel-cores: want the assembly for vector cores, and for cube cores");
+    }
+    const bool vectors = aclsim::KernelHasWork(Read(command_.sources[0]), command_.entry, false);
+    const bool cubes = aclsim::KernelHasWork(Read(command_.sources[1]), command_.entry, true);
+    Write(command_.output, !cubes ? "" : vectors ? "type default 1 2\n" : "type default 1 0\n");
+    return 0;
+  }
+
+  std::string OwnHeaders() const { return (toolkit_ / "include").string(); }
+
   // Prints what CANN's op compiler would refuse in a preprocessed source.
   aclsim::KernelSource Checked(const std::string& text) const {
-    // An operator's kernel is not compiled here, so that nothing could tell.
-    const std::string headers = command_.frontEnd ? "" : (toolkit_ / "include").string();
-    aclsim::KernelSource kernel =
-        aclsim::ReadKernelSource(text, soc_.npuArch, command_.entry, headers);
+    aclsim::KernelSource kernel = aclsim::ReadKernelSource(text, soc_.npuArch, command_.entry,
+                                                           OwnHeaders(), command_.frontEnd);
     if (kernel.faults.empty()) {
       CheckConditions(&kernel);
     }

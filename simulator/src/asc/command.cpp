@@ -94,6 +94,8 @@ class Parser {
       command_.frontEnd = true;
     } else if (word == "--device-code") {
       command_.deviceCode = true;
+    } else if (word == "--kernel-cores") {
+      command_.kernelCores = true;
     } else if (word == "--cube-half") {
       command_.cubeHalf = true;
     } else if (word == "--asc-aicore-lang") {

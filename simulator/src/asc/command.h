@@ -31,6 +31,7 @@ struct Command {
   bool frontEnd = false;
   bool deviceCode = false;
   bool cubeHalf = false;
+  bool kernelCores = false;
   std::string calls;  // with it: the name of the table of calls into the half
   std::string
       assembly;  // with it: what the host's compiler has made of the source for that, see device_code.h

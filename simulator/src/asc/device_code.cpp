@@ -825,4 +825,24 @@ std::vector<SourceFault> ReadDeviceCode(const std::string& assembly, const Devic
   return Checker(read, rules).Run();
 }
 
+bool KernelHasWork(const std::string& assembly, const std::string& entry, bool cube) {
+  const Assembly read(assembly);
+  std::vector<const Function*> all;
+  std::vector<const Function*> named;
+  for (const std::string& symbol : read.KernelSymbols()) {
+    const Function* const kernel = read.Find(symbol);
+    if (kernel == nullptr) {
+      continue;
+    }
+    all.push_back(kernel);
+    const std::string name = ShortName(symbol);
+    if (name == entry || EndsWith(name, "::" + entry)) {
+      named.push_back(kernel);
+    }
+  }
+  const std::vector<const Function*>& kernels = named.empty() ? all : named;
+  return std::any_of(kernels.begin(), kernels.end(),
+                     [&](const Function* kernel) { return HasWork(read, *kernel, cube); });
+}
+
 }  // namespace aclsim

@@ -24,10 +24,10 @@ struct DeviceCodeRules {
 };
 
 // `__global__` is the first in preprocessed text, and has to be the second in what is compiled for ReadDeviceCode: kernel functions are
-// known by a visibility that nothing else has.
-inline constexpr std::string_view kKernelMark = R"(__attribute__((__visibility__("default"))))";
+// known by a visibility that nothing else has. The comma sets them apart from what libraries export.
+inline constexpr std::string_view kKernelMark = R"(__attribute__((__visibility__("default"), )))";
 inline constexpr std::string_view kKernelMarkForDeviceCode =
-    R"(__attribute__((__visibility__("protected"))))";
+    R"(__attribute__((__visibility__("protected"), )))";
 
 // A launch calls its kernel through BoundKernel<...>::Run of aclsim/launch.h: these are such functions, by their symbols.
 using LaunchSet = std::set<std::string>;
@@ -38,5 +38,8 @@ bool IsRunOfLaunch(std::string_view symbol);
 // kind of core.
 std::vector<SourceFault> ReadDeviceCode(const std::string& assembly, const DeviceCodeRules& rules,
                                         LaunchSet* working);
+
+// Whether the kernel function of a name, or any if none has it, has work for this kind of core.
+bool KernelHasWork(const std::string& assembly, const std::string& entry, bool cube);
 
 }  // namespace aclsim

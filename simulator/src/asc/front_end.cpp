@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <fstream>
 #include <iterator>
 #include <map>
 #include <optional>
@@ -128,7 +129,12 @@ class Reader {
   Reader(std::string_view text, uint32_t npuArch)
       : text_(text), npuArch_(npuArch), types_(TypesOf(npuArch)) {}
 
-  KernelSource Run(const std::string& entry, const std::string& toolkitHeaders) {
+  bool CallsCubes(const std::string& toolkitHeaders) {
+    Flatten();
+    return CallsMatrixUnits(toolkitHeaders);
+  }
+
+  KernelSource Run(const std::string& entry, const std::string& toolkitHeaders, bool anyKernel) {
     Flatten();
     if (!entry.empty() && !Names(entry)) {
       Fault(first_, "the source has no function " + entry +
@@ -148,11 +154,11 @@ class Reader {
     source.vectorKernels = Marked(kVector);
     source.kernels = MarkedCores(source.vectorKernels);
     if (HasBothKinds(npuArch_) && cores_.empty()) {
-      // Nothing looks at the code of an operator's kernel, and a product in vector cores alone would do nothing.
-      DeriveCores(&source.kernels, toolkitHeaders.empty() && HasMatmulObjects());
+      DeriveCores(&source.kernels, anyKernel && HasMatmulObjects());
       source.derived = CallsMatrixUnits(toolkitHeaders);
+      source.branches = !source.derived && HasBranches(toolkitHeaders);
     }
-    AddCores(&source);
+    AddCores(&source, anyKernel);
     source.keys = std::move(keys_);
     source.conditions = std::move(conditions_);
     source.types = std::move(cores_);
@@ -172,20 +178,26 @@ class Reader {
     return false;
   }
 
-  // On which cores the kernels run: by their types, and by the words in front of them.
-  void AddCores(KernelSource* source) const {
+  // On which cores the kernels run: by their types, and by the words in front of them. anyKernel: those of open ones are decided
+  // elsewhere.
+  void AddCores(KernelSource* source, bool anyKernel) const {
     std::vector<KernelCores> all;
     for (const auto& [key, cores] : cores_) {
       all.push_back(cores);
     }
     const bool typed = !cores_.empty();
     bool open = false;
-    for (const std::string& name : Marked(kKernelMark)) {
+    const std::set<std::string> kernels = Marked(kKernelMark);
+    const bool allKnown =
+        std::all_of(kernels.begin(), kernels.end(),
+                    [source](const std::string& name) { return source->kernels.count(name) != 0; });
+    source->branches = source->branches && !allKnown;
+    for (const std::string& name : kernels) {
       const auto marked = source->kernels.find(name);
       if (marked != source->kernels.end()) {
         all.push_back(marked->second);
       } else if (source->derived) {
-        all.push_back({1, 2});
+        all.push_back(anyKernel ? KernelCores{} : KernelCores{1, 2});
         open = true;
       } else if (!typed) {
         all.push_back({});
@@ -250,9 +262,36 @@ class Reader {
     }
   }
 
+  // Returns whether a file of the source, other than the simulator's headers, has one of the words that the device compiler defines for
+  // one kind of core. Code behind such a word is not in the text of the other kind.
+  bool HasBranches(const std::string& toolkitHeaders) const {
+    std::set<std::string> files;
+    for (const auto& [begin, place] : lines_) {
+      files.insert(place.file);
+    }
+    return std::any_of(files.begin(), files.end(), [&](const std::string& file) {
+      if (file.empty() || file[0] == '<' ||
+          file.compare(0, toolkitHeaders.size(), toolkitHeaders) == 0) {
+        return false;
+      }
+      std::ifstream stream(file, std::ios::binary);
+      const std::string text((std::istreambuf_iterator<char>(stream)),
+                             std::istreambuf_iterator<char>());
+      for (const char* word : {"__DAV_C220_CUBE__", "__DAV_C220_VEC__", "__DAV_C310_CUBE__",
+                               "__DAV_C310_VEC__", "__DAV_CUBE__", "__DAV_VEC__"}) {
+        if (text.find(word) != std::string::npos) {
+          return true;
+        }
+      }
+      return false;
+    });
+  }
+
   // Returns whether the source, other than by the simulator's headers, has a call of a function that only AICs have.
   bool CallsMatrixUnits(const std::string& toolkitHeaders) const {
-    for (const std::string_view call : {"Mmad(", "LoadData(", "Fixpipe("}) {
+    // The last three are the device compiler's own functions on addresses.
+    for (const std::string_view call :
+         {"Mmad(", "LoadData(", "Fixpipe(", "mad(", "load_cbuf_to_ca(", "copy_matrix_cc_to_gm("}) {
       for (size_t at = flat_.find(call); at != std::string::npos; at = flat_.find(call, at + 1)) {
         const std::string& file = PlaceOf(at).file;
         if ((at == 0 || !IsWord(flat_[at - 1])) &&
@@ -595,8 +634,12 @@ class Reader {
 }  // namespace
 
 KernelSource ReadKernelSource(std::string_view text, uint32_t npuArch, const std::string& entry,
-                              const std::string& toolkitHeaders) {
-  return Reader(text, npuArch).Run(entry, toolkitHeaders);
+                              const std::string& toolkitHeaders, bool anyKernel) {
+  return Reader(text, npuArch).Run(entry, toolkitHeaders, anyKernel);
+}
+
+bool CallsMatrixUnits(std::string_view text, uint32_t npuArch, const std::string& toolkitHeaders) {
+  return Reader(text, npuArch).CallsCubes(toolkitHeaders);
 }
 
 }  // namespace aclsim

@@ -47,12 +47,19 @@ struct KernelSource {
   std::map<std::string, KernelCores> kernels;
   // The source calls matrix units, and the cores of its other kernels follow from what each instance of them calls.
   bool derived = false;
+  // Its files tell the kinds of cores apart by what the device compiler defines for each, so that it may have code for cube cores
+  // alone, which the text that was read lacks.
+  bool branches = false;
 };
 
 // Reads a source that was preprocessed with the simulator's headers. Rules of the generations 8.1 and 9.x: what either refuses is
 // a fault. entry: the name of the kernel function that the operator's definition asks for, or empty.
-// toolkitHeaders: the folder of the simulator's headers; empty: the cores of no kernel are left open.
+// toolkitHeaders: the folder of the simulator's headers. anyKernel: the cores of kernels follow from objects of Matmul that they have
+// and do not register; a source with launches says more.
 KernelSource ReadKernelSource(std::string_view text, uint32_t npuArch, const std::string& entry,
-                              const std::string& toolkitHeaders);
+                              const std::string& toolkitHeaders, bool anyKernel);
+
+// Whether the other text of a source, that for cube cores, calls matrix units while the cores of some kernel are open.
+bool CallsMatrixUnits(std::string_view text, uint32_t npuArch, const std::string& toolkitHeaders);
 
 }  // namespace aclsim

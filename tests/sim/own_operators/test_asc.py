@@ -566,6 +566,94 @@ def test_cores_by_what_a_kernel_does(mark: str, sources: Path) -> None:
     assert (ran.returncode, ran.stdout) == (0, said), ran.stderr
 
 
+# Code for one kind of cores that is not in the text for the other one. Host code that a library
+# exports is none of a kernel's.
+BRANCHES = """\
+#include <cstdio>
+#include <optional>
+#include <vector>
+#include "acl/acl.h"
+#include "kernel_operator.h"
+using namespace AscendC;
+
+class __attribute__((__visibility__("default"))) Exported {
+ public:
+  virtual ~Exported() = default;
+  std::optional<int> Value() const { return std::vector<int>{7}.back(); }
+};
+
+__global__ __aicore__ void product(GM_ADDR a, GM_ADDR c) {
+#ifdef __DAV_CUBE__
+  TPipe pipe;
+  TBuf<TPosition::A1> l1;
+  TBuf<TPosition::A2> l0a;
+  TBuf<TPosition::B2> l0b;
+  TBuf<TPosition::CO1> l0c;
+  pipe.InitBuffer(l1, 512);
+  pipe.InitBuffer(l0a, 512);
+  pipe.InitBuffer(l0b, 512);
+  pipe.InitBuffer(l0c, 1024);
+  GlobalTensor<half> from;
+  from.SetGlobalBuffer(reinterpret_cast<__gm__ half*>(a), 256);
+  GlobalTensor<float> to;
+  to.SetGlobalBuffer(reinterpret_cast<__gm__ float*>(c), 256);
+  LocalTensor<half> both = l1.Get<half>(), left = l0a.Get<half>(), right = l0b.Get<half>();
+  LocalTensor<float> sums = l0c.Get<float>();
+  DataCopy(both, from, 256);
+  PipeBarrier<PIPE_ALL>();
+  LoadData2DParams load;
+  load.repeatTimes = 1;
+  LoadData(left, both, load);
+  LoadData(right, both, load);
+  PipeBarrier<PIPE_ALL>();
+  Mmad(sums, left, right, MmadParams(16, 16, 16, 0, false, true));
+  PipeBarrier<PIPE_ALL>();
+  FixpipeParamsV220 out(16, 16, 16, 16, false);
+  Fixpipe<float, float, CFG_ROW_MAJOR>(to, sums, out);
+  PipeBarrier<PIPE_ALL>();
+  CrossCoreSetFlag<2, PIPE_FIX>(3);
+#else
+  CrossCoreWaitFlag(3);
+  if (GetSubBlockIdx() == 0) {
+    GlobalTensor<float> of;
+    of.SetGlobalBuffer(reinterpret_cast<__gm__ float*>(c), 256);
+    TPipe pipe;
+    TBuf<TPosition::VECCALC> ub;
+    pipe.InitBuffer(ub, 1024);
+    LocalTensor<float> x = ub.Get<float>();
+    DataCopy(x, of, 256);
+    PipeBarrier<PIPE_ALL>();
+    Adds(x, x, 1.0f, 256);
+    PipeBarrier<PIPE_ALL>();
+    DataCopy(of, x, 256);
+  }
+#endif
+}
+
+int main() {
+  aclrtSetDevice(0);
+  std::vector<half> a(256, half(0.5f));
+  std::vector<float> c(256, -1);
+  void *from = nullptr, *to = nullptr;
+  aclrtMalloc(&from, 512, ACL_MEM_MALLOC_HUGE_FIRST);
+  aclrtMalloc(&to, 1024, ACL_MEM_MALLOC_HUGE_FIRST);
+  aclrtMemcpy(from, 512, a.data(), 512, ACL_MEMCPY_HOST_TO_DEVICE);
+  product<<<1, nullptr, nullptr>>>(static_cast<uint8_t*>(from), static_cast<uint8_t*>(to));
+  if (aclrtSynchronizeStream(nullptr) != 0) return 1;
+  aclrtMemcpy(c.data(), 1024, to, 1024, ACL_MEMCPY_DEVICE_TO_HOST);
+  std::printf("%g %g %d\\n", c[0], c[255], *Exported().Value());
+  return 0;
+}
+"""
+
+
+def test_cores_by_words_alone(sources: Path) -> None:
+    source = sources / "branches.asc"
+    source.write_text(BRANCHES)
+    ran = tool("run", source)
+    assert (ran.returncode, ran.stdout) == (0, "5 5 7\n"), ran.stderr
+
+
 # One kernel for every operator, as libraries of templates have it, with a struct of parameters.
 OPERATORS = """\
 #include <cstdio>

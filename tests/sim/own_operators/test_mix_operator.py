@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from aclgrad.errors import AclnnError
+from aclgrad.reading.sources import SourcesError
 from aclgrad.running import operator_call
 from chrome_trace import problems
 from test_own_operator import aclgrad, copied
@@ -116,13 +117,77 @@ def test_planted_faults_are_found(place: Path, file: str, old: str, new: str, sa
     assert said in text, text
 
 
+HALVES = """#ifdef {}
+  Product(x, weight, slots, sizes).Run(core, GetBlockNum());
+#elif defined({})
+  Activation(bias, y, slots, sizes).Run(core, GetBlockNum());
+#endif
+}}
+"""
+
+
+@pytest.mark.parametrize("words", ["", "__DAV_C220_{}__", "__DAV_{}__"])
+def test_without_its_kernel_type(layer: Path, words: str) -> None:
+    """The op compiler finds it in the code, also where each half is in the text of its cores
+    alone.
+    """
+    kernel = layer / KERNEL
+    replaced(kernel, TYPE, "")
+    if words:
+        text = kernel.read_text("utf-8")
+        cube, vector = words.format("CUBE"), words.format("VEC")
+        halves = text[: text.index("  if ASCEND_IS_AIC")] + HALVES.format(cube, vector)
+        first, last = halves.index("// The AIC's half"), halves.index("// An AIV's half")
+        parts = (halves[:first], f"#ifdef {cube}\n", halves[first:last], "#endif\n", halves[last:])
+        kernel.write_text("".join(parts), "utf-8")
+    assert call(layer, np.float16, 130, 70, 100) < 1e-4
+
+
 @pytest.mark.plants_faults
-def test_without_its_kernel_type(layer: Path) -> None:
-    """The kernel is one of vector cores then: nobody sets their flags."""
-    replaced(layer / KERNEL, TYPE, "")
+def test_code_for_cube_cores_that_does_not_build(layer: Path) -> None:
+    """It is no vector kernel for that."""
+    kernel = layer / KERNEL
+    replaced(kernel, TYPE, "")
+    replaced(
+        kernel,
+        "  if ASCEND_IS_AIC {",
+        "#ifdef __DAV_CUBE__\n  Absent();\n#endif\n  if ASCEND_IS_AIC {",
+    )
+    with pytest.raises(SourcesError, match="names no KERNEL_TASK_TYPE_DEFAULT: its code for cube"):
+        call(layer, np.float16, 16, 16, 16)
+
+
+@pytest.mark.plants_faults
+def test_of_vector_cores_by_its_type(layer: Path) -> None:
+    """Nobody sets their flags then."""
+    replaced(layer / KERNEL, TYPE, "KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY);")
     ones = np.ones((16, 16), np.float16)
-    with pytest.raises(AclnnError, match="no core sets(.|\\n)*KERNEL_TYPE_MIX_AIC_1_2"):
+    with pytest.raises((AclnnError, SourcesError), match="KERNEL_TYPE_MIX_A"):
         operator_call.run(layer, [[ones], [ones], [np.ones(16, np.float32)]])
+
+
+SHARED = """#pragma once
+#ifdef __DAV_CUBE__
+template <typename T> __aicore__ inline void Product(const AscendC::LocalTensor<T>& to) {
+  AscendC::Mmad(to, to, to, AscendC::MmadParams(16, 16, 16));
+}
+#endif
+"""
+
+
+def test_vector_kernels_with_headers_for_cube_cores(tmp_path: Path) -> None:
+    """What the kernel does not call makes it no kernel of both kinds."""
+    project = copied(LAYER.parent / "column_totals", tmp_path)
+    (kernel,) = (project / "op_kernel").glob("*.cpp")
+    text = kernel.read_text("utf-8")
+    assert "KERNEL_TASK_TYPE" not in text
+    (project / "op_kernel" / "shared.h").write_text(SHARED)
+    kernel.write_text(text.replace("using namespace", '#include "shared.h"\nusing namespace', 1))
+    builder, described, op = operator_call.located(project, "Ascend910B2", 0)
+    built = builder.kernel(op, builder.combinations(op)[0])
+    builder.build_all([built], described)
+    library = built.output.read_bytes()
+    assert b"aclsimTilingKeys" in library and b"aclsimKernelTypes" not in library
 
 
 def test_profile_has_both_kinds_of_cores(tmp_path: Path) -> None:
