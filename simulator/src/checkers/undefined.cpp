@@ -41,6 +41,12 @@ Access RepeatOf(const Access& access, uint32_t r) {
 
 bool Reads(const Access& access) { return access.use == Use::kRead; }
 
+constexpr size_t kMaskLanes = 128;
+
+bool Works(const Access& access, size_t lane) {
+  return ((access.mask[lane / 64] >> (lane % 64)) & 1) != 0;
+}
+
 }  // namespace
 
 void JunkSums::Add(Sum sum) {
@@ -306,7 +312,8 @@ void UndefinedObserver::Lanes(const Record& record, const Access& dst, uint32_t 
 void UndefinedObserver::Repeats(const Record& record, const Access& dst, uint32_t origin) {
   for (uint32_t r = 0; r < dst.repeat; ++r) {
     const Access target = RepeatOf(dst, r);
-    const size_t results = record.flow == Flow::kGroups ? target.bytes / dst.width : 1;
+    const bool groups = record.flow == Flow::kGroups;
+    const size_t results = groups ? target.bytes / dst.width : 1;
     lanes_.assign(results, kDefined);
     for (int i = 0; i < record.accessCount; ++i) {
       const Access& source = record.access[static_cast<size_t>(i)];
@@ -315,14 +322,17 @@ void UndefinedObserver::Repeats(const Record& record, const Access& dst, uint32_
       }
       size_t lane = 0;
       ForEachSpan(RepeatOf(source, r), [&](uint64_t begin, uint64_t end, uint32_t) {
-        if (image_.Max(begin, end) == kDefined) {
-          lane += (end - begin + source.width - 1) / source.width;
+        const bool defined = image_.Max(begin, end) == kDefined;
+        if (defined && !groups) {
           return;
         }
         const uint8_t* const image = image_.Values(begin, end);
         for (uint64_t at = begin; at < end; at += source.width, ++lane) {
-          const size_t result = record.flow == Flow::kGroups ? lane / record.group : 0;
-          lanes_[std::min(result, results - 1)] |= image[at];
+          while (source.masked && lane < kMaskLanes && !Works(source, lane)) {
+            ++lane;  // spans are of the lanes that work
+          }
+          const size_t result = groups ? std::min(lane / record.group, results - 1) : 0;
+          lanes_[result] |= defined ? kDefined : image[at];
         }
       });
     }

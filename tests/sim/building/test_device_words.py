@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels that spell the device compiler's words by hand, or ask for the widths of its fields, or for
+"""Kernels that spell the device compiler's words by hand, ask for the widths of its fields, or use
 names of CANN's own sources.
 """
 
