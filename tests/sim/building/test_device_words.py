@@ -239,6 +239,35 @@ def test_meeting_of_both_kinds_that_a_cube_kernel_has_and_does_not_call(tmp_path
         kernel_file.build_kernel(file, FAMILY)
 
 
+BRACES = """\
+#include "kernel_operator.h"
+using namespace AscendC;
+extern "C" __global__ __aicore__ void braces(GM_ADDR x, GM_ADDR workspace, GM_ADDR tiling) {
+  KERNEL_TASK_TYPE_DEFAULT(@type@);
+  LocalTensor<half> tile;
+  GlobalTensor<half> matrix;
+  const uint16_t rows = 4;
+  DataCopy(tile, matrix, {rows, static_cast<uint16_t>(2), static_cast<uint16_t>(rows - 1), 0});
+  DataCopy(matrix, tile, {1, rows, 0, 0});
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("soc", "kind"),
+    [
+        ("Ascend910B2", "KERNEL_TYPE_AIV_ONLY"),
+        ("Ascend910B2", "KERNEL_TYPE_MIX_AIC_1_2"),
+        ("Ascend950PR_9589", "KERNEL_TYPE_AIV_ONLY"),
+    ],
+)
+def test_copies_of_blocks_in_braces(tmp_path: Path, soc: str, kind: str) -> None:
+    """Of the structs of copies, one has four fields."""
+    file = tmp_path / "braces.cpp"
+    file.write_text(BRACES.replace("@type@", kind))
+    kernel_file.build_kernel(file, family_of(soc))
+
+
 LAST_AXIS = """\
 #include "kernel_operator.h"
 using namespace AscendC;
