@@ -137,9 +137,10 @@ struct PlatformInfo {
 };
 
 struct MatmulConfigParams {
-  explicit MatmulConfigParams(int32_t config = 1, bool cacheUb = false,
-                              ScheduleType schedule = ScheduleType::INNER_PRODUCT,
-                              MatrixTraverse order = MatrixTraverse::NOSET, bool vecNd2Nz = false)
+  // Programs write {1, false, ScheduleType::OUTER_PRODUCT}: no explicit constructor.
+  MatmulConfigParams(int32_t config = 1, bool cacheUb = false,
+                     ScheduleType schedule = ScheduleType::INNER_PRODUCT,
+                     MatrixTraverse order = MatrixTraverse::NOSET, bool vecNd2Nz = false)
       : mmConfigType(config),
         enableL1CacheUB(cacheUb),
         scheduleType(schedule),
@@ -205,11 +206,20 @@ class MatmulApiTilingBase {
   virtual int64_t GetTiling(optiling::TCubeTiling& tiling);
   virtual int64_t GetTiling(::TCubeTiling& tiling);
 
+  // The chip that the tiling is for: that of the platform, until a program says another one.
+  platform_ascendc::SocVersion socVersion;
+
  protected:
   // Sets the cores and each one's part, for a product of `shape` elements.
   virtual bool SplitCores(const Extents& shape);
-  // The one of SetFixSplit, or -1.
-  int32_t BaseN() const { return fixed_.n; }
+  // Those of SetFixSplit, or -1.
+  const Extents& Fixed() const { return fixed_; }
+  bool CheckFixed(const Extents& part) const;
+  // Returns whether a core can have such a part.
+  bool CanHave(const Extents& part) const;
+  bool FitsL1(const MatTilingType& matrix, int64_t outer, int64_t k) const;
+  // Of the tiling that GetTiling has given last.
+  bool FitsHalvesOfL1() const;
   bool Refuse(const char* format, ...) const __attribute__((format(printf, 2, 3)));
 
   ::TCubeTiling tiling_;
@@ -219,6 +229,7 @@ class MatmulApiTilingBase {
   bool splitsK_ = false;
   MatTilingType a_, b_, c_, bias_;
   bool isMx_ = false;
+  int64_t chipL1_ = 0;  // what a kernel may have of it, whatever SetBufferSpace says
 
   // Returns whether L0 holds the product as a whole: of MX types these are not shared out.
   bool IsOneTile(const Extents& shape) const;
@@ -233,14 +244,22 @@ class MatmulApiTilingBase {
 
   bool Compute();
   bool CheckTypes() const;
+  bool CheckBatches() const;
+  bool CheckParts() const;
   bool ChooseBase();
   bool Complete(const Base& base, Depth* depth) const;
+  bool CompleteOuter(const Base& base, Depth* depth) const;
+  bool Complete33(const Base& base, Depth* depth) const;
   double CyclesOf(const Base& base, const Depth& depth) const;
   int32_t UnitOfK() const;
   bool CheckMxTypes() const;
   int32_t SetScaleType(const char* call, MatTilingType* matrix, TPosition pos, CubeFormat type,
                        bool isTrans) const;
   int64_t BytesOfScales(const MatTilingType& matrix, int64_t outer, int64_t k) const;
+  // Of one step in L1: a tile of the operand with its scales, and the row of bias.
+  int64_t StepOfA(const Base& base) const;
+  int64_t StepOfB(const Base& base) const;
+  int64_t RowOfBias(const Base& base) const;
 
   Sizes sizes_;
   bool hasBias_ = false;
@@ -250,11 +269,19 @@ class MatmulApiTilingBase {
   int32_t orgKb_ = -1;
   Extents fixed_, mostBase_, leastBase_;
   int32_t order_ = -1;  // of iterations, -1: the cheaper one
+  DequantType dequant_ = DequantType::SCALAR;
+  int32_t config_ = 1;  // 0: NORM, 1: MDL
+  ScheduleType schedule_ = ScheduleType::INNER_PRODUCT;
+  bool isNormal_ = false;  // SetBatchInfoForNormal was the last one to say where batches lie
+  bool isDone_ = false;    // GetTiling has given a tiling
 };
 
 class MatmulApiTiling : public MatmulApiTilingBase {
  public:
   using MatmulApiTilingBase::MatmulApiTilingBase;
+
+  // Returns whether a kernel may have enableL1BankConflictOptimise with the tiling that GetTiling has given.
+  bool EnableL1BankConflictOptimise() { return FitsHalvesOfL1(); }
 };
 
 class MultiCoreMatmulTiling : public MatmulApiTilingBase {
@@ -271,9 +298,13 @@ class MultiCoreMatmulTiling : public MatmulApiTilingBase {
   void SetSplitK(bool flag) { splitsK_ = flag; }
   int32_t GetSingleShape(int32_t& shapeM, int32_t& shapeN, int32_t& shapeK);
   int32_t GetCoreNum(int32_t& dim, int32_t& mDim, int32_t& nDim);
+  bool EnableL1BankConflictOptimise() { return FitsHalvesOfL1(); }
 
  protected:
   bool SplitCores(const Extents& shape) override;
+
+ private:
+  Extents shared_;  // among the cores, by the last GetTiling
 };
 
 class BatchMatmulTiling : public MatmulApiTilingBase {

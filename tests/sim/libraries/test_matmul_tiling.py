@@ -17,6 +17,8 @@ import pytest
 FLOAT, HALF, INT8, INT32, BF16, INT4, E4M3, E2M1 = 0, 1, 2, 3, 27, 29, 35, 37
 BITS = {FLOAT: 32, HALF: 16, BF16: 16, INT8: 8, INT4: 4, INT32: 32, E4M3: 8, E2M1: 4}
 OUT = {FLOAT: FLOAT, HALF: FLOAT, BF16: BF16, INT8: INT32, INT4: INT32, E4M3: FLOAT, E2M1: FLOAT}
+INNER, OUTER, NBUFFER33 = 0, 1, 2
+NORM, MDL = 0, 1
 OF_950 = "Ascend950PR_9599"
 SIZES = {  # L1 (of split chips without what the toolkit keeps), L0A and L0B, L0C, BT
     "Ascend910B2": (524288 - 256, 65536, 131072, 1024),
@@ -54,12 +56,15 @@ class Product:
     l1: int = -1
     l0c: int = -1
     mx: int = 0
+    schedule: int = INNER
+    config: int = MDL
 
     def line(self) -> str:
         out = OUT[self.type] if self.out < 0 else self.out
         words = [self.cores, self.type, out, self.bias, self.trans_a, self.trans_b, self.local]
         words += [self.m, self.n, self.k, *self.fixed, *self.single, *self.most]
-        return " ".join(map(str, [*words, self.order, self.splits_k, self.l1, self.l0c, self.mx]))
+        words += [self.order, self.splits_k, self.l1, self.l0c, self.mx, self.schedule, self.config]
+        return " ".join(map(str, words))
 
 
 @dataclass
@@ -92,16 +97,20 @@ class Tilings:
         return answers
 
 
-@pytest.fixture(scope="module")
-def tilings(toolkit: Path, tmp_path_factory: pytest.TempPathFactory) -> Tilings:
-    """The program, compiled as users compile tiling."""
-    program = tmp_path_factory.mktemp("tilings") / "matmul_tilings"
+def built(toolkit: Path, folder: Path, name: str) -> Path:
+    """A program of tests/sim/programs, compiled as users compile tiling."""
+    source = Path(__file__).parents[1] / "programs" / f"{name}.cpp"
     command = ["g++", "-std=c++17", "-Wall", "-Wextra", "-Werror", f"-I{toolkit}/include"]
-    source = Path(__file__).parents[1] / "programs" / "matmul_tilings.cpp"
-    command += [str(source), "-o", str(program)]
+    command += [str(source), "-o", str(folder / name)]
     command += [f"-L{toolkit}/lib64", "-ltiling_api", "-lplatform"]
     command += [f"-Wl,-rpath,{toolkit}/lib64", f"-Wl,-rpath-link,{toolkit}/lib64"]
     subprocess.run(command, check=True)
+    return folder / name
+
+
+@pytest.fixture(scope="module")
+def tilings(toolkit: Path, tmp_path_factory: pytest.TempPathFactory) -> Tilings:
+    program = built(toolkit, tmp_path_factory.mktemp("tilings"), "matmul_tilings")
     text = FIELDS.read_text("utf-8")
     fields = text[text.index("ACLSIM_CUBE_TILING") :]
     return Tilings(program, re.findall(r"X\(int32_t, (\w+)\)", fields))
@@ -127,13 +136,16 @@ def constraints(p: Product, t: dict[str, int], soc: str) -> dict[str, bool]:
     by_a, by_b = t["stepM"] * t["stepKa"], t["stepN"] * t["stepKb"]
     block_a = (up(m, c0) if p.trans_a else m) * k * bits // 8
     block_b = (n if p.trans_b else up(n, c0)) * k * bits // 8
-    in_l1 = (0 if p.local else block_a * t["depthA1"]) + block_b * t["depthB1"]
+    in_l1 = 0 if p.local == 1 else block_a * t["depthA1"]
+    in_l1 += 0 if p.local == 2 else block_b * t["depthB1"]
     in_l1 += n * BITS[p.bias] // 8 if p.bias >= 0 else 0
     if p.mx:  # a byte for 32 elements
         in_l1 += 0 if p.mx == 3 else up(m, 16) * k // 32 * t["depthA1"]
         in_l1 += up(n, 16) * k // 32 * t["depthB1"]
     unit_k = 64 if p.mx else c0 if not p.trans_a and p.trans_b else 16
     cores = max(p.cores, 1)
+    outer, order = p.schedule == OUTER, t["iterateOrder"]
+    tiles_m = -(-single_m // m)
     return {
         "shape": (t["M"], t["N"], t["Ka"], t["Kb"]) == (p.m, p.n, p.k, p.k),
         "cores": t["usedCoreNum"] == (parts if max(p.single) < 1 else min(parts, cores)) <= cores,
@@ -160,8 +172,15 @@ def constraints(p: Product, t: dict[str, int], soc: str) -> dict[str, bool]:
         "double buffers": {t["dbL0A"], t["dbL0B"], t["dbL0C"]} <= {1, 2},
         "depth of A": t["depthA1"] in (by_a, 2 * by_a) and t["depthA1"] > 0,
         "depth of B": t["depthB1"] in (by_b, 2 * by_b) and t["depthB1"] > 0,
-        "steps of A": steps <= t["stepKa"] or t["stepM"] == 1,
-        "steps of B": steps <= t["stepKb"] or t["stepN"] == 1,
+        "steps of A": p.config == NORM or steps <= t["stepKa"] or t["stepM"] == 1,
+        "steps of B": p.config == NORM or steps <= t["stepKb"] or t["stepN"] == 1,
+        "base and part": m <= up(single_m, max(16, c0)) and n <= up(single_n, max(16, c0)),
+        "two tiles": not outer
+        or (tiles_m if order else -(-single_n // n)) == 1
+        or (t["stepM"] if order else t["stepN"]) == t["dbL0C"] == 2,
+        "K of two tiles": not outer or p.config == NORM or steps == 1,
+        "3 x 3 tiles": p.schedule != NBUFFER33
+        or (t["stepM"] == tiles_m <= 3 and t["stepKa"] == t["stepKb"] == steps <= 3),
         "steps of K": ka % kb == 0 or kb % ka == 0,
         "order": t["iterateOrder"] == (p.order - 1 if p.order else t["iterateOrder"]) in (0, 1),
         "bias": t["isBias"] == (p.bias >= 0),
@@ -198,8 +217,10 @@ def anything(rng: np.random.Generator) -> Product:
     )
     if rng.random() < 0.4:
         product.bias = INT32 if kind in (INT8, INT4) else int(rng.choice([FLOAT, HALF]))
-    if rng.random() < 0.2:
-        product.fixed = (int(rng.choice([16, 64, 128])), int(rng.choice([32, 128, 256])), -1)
+    c0 = max(16, 256 // BITS[kind])
+    fixed = (int(rng.choice([16, 64, 128])), int(rng.choice([32, 128, 256])), -1)
+    if rng.random() < 0.3 and fixed[0] <= up(product.m // 3, 16) and fixed[1] <= up(product.n, c0):
+        product.fixed = fixed
     if product.cores and rng.random() < 0.2:
         product.single = (max(1, product.m // 3), product.n, product.k)
     elif product.cores > 8 and rng.random() < 0.2:
@@ -255,7 +276,7 @@ def test_what_mx_types_are_not(tilings: Tilings) -> None:
     assert "Next: SetMadType(MatrixMadType::MXMODE)" in said(Product(8, E2M1, 64, 64, 64))
     assert "with MXMODE it is float, half or" in said(Product(8, E4M3, 64, 64, 64, out=INT8, mx=1))
     fixed = Product(8, E4M3, 64, 64, 96, fixed=(64, 64, 96), mx=1)
-    assert "baseK is 96; it is a multiple of 64" in said(fixed)
+    assert "baseK is 96; of these types it is a multiple of 64" in said(fixed)
     mx = Product(8, E4M3, 64, 64, 64, mx=1)
     assert "Ascend910B2 has no products of MX types" in said(mx, "Ascend910B2")
 
@@ -331,8 +352,19 @@ def test_parts_of_k(tilings: Tilings) -> None:
         (Product(24, HALF, 64, 64, 64, out=INT32), r"A is of half, C of int32"),
         (Product(24, INT8, 64, 64, 64, out=FLOAT), r"A is of int8, C of float"),
         (Product(24, HALF, 64, 64, 64, bias=INT8), r"the bias is of int8"),
-        (Product(24, HALF, 64, 64, 64, fixed=(24, 64, -1)), r"baseM is 24; .* multiple of 16"),
-        (Product(24, HALF, 64, 64, 64, fixed=(64, 64, 8)), r"baseK is 8; .* multiple of 16"),
+        (Product(24, FLOAT, 64, 64, 64, fixed=(64, 64, 8)), r"baseK is 8; .* multiple of 16"),
+        (Product(24, HALF, 12, 64, 64, fixed=(32, 64, -1)), r"baseM is 32, .* 12: it is up to 16"),
+        (Product(0, INT8, 64, 65, 64, fixed=(-1, 112, -1)), r"baseN is 112, .* 65: it is up to 96"),
+        (
+            Product(24, HALF, 512, 64, 64, single=(64, 64, -1), fixed=(128, -1, -1)),
+            r"baseM is 128, and a core's part is 64",
+        ),
+        (Product(2, HALF, 64, 9760, 9760, local=2), r"or a B in L1 that fits"),
+        (Product(0, FLOAT, 1024, 512, 512, schedule=NBUFFER33), r"no tile fits"),
+        (Product(0, HALF, 480, 512, 384, fixed=(-1, 256, -1), schedule=NBUFFER33), r"no tile fits"),
+        (Product(0, FLOAT, 384, 512, 192, fixed=(96, -1, -1), schedule=NBUFFER33), r"no tile fits"),
+        (Product(0, HALF, 64, 64, 64, schedule=NBUFFER33, config=NORM), r"MDL, which is 1, not 0"),
+        (Product(0, HALF, 16, 16, 2048, fixed=(16, 16, -1), schedule=OUTER), r"no tile fits"),
         (
             Product(24, HALF, 512, 512, 64, fixed=(256, 256, -1)),
             r"no tile fits: baseM 256 to 256, baseN 256 to 256 .* 131072 of L0C",
@@ -398,3 +430,77 @@ def test_what_tiling_is_told_of_memories(toolkit: Path, tmp_path: Path, soc: str
     assert ("bf16" in to_bt.split(",")) == (soc == "Ascend950PR_9599")
     assert (to_bt == "-") == (to_ub != "-") == (not split)
     assert "f32f16f16" in mmad.split(",") and ("f322f32" in mmad.split(",")) == split
+
+
+def test_schedules_keep_to_their_constraints(tilings: Tilings) -> None:
+    """3 x 3 tiles of A in L1; two tiles of an Iterate, side by side across the order."""
+    rng = np.random.default_rng(33)
+    products = []
+    while len(products) < 800:
+        p = anything(rng)
+        p.schedule = int(rng.choice([OUTER, NBUFFER33]))
+        p.config = MDL if p.schedule == NBUFFER33 else int(rng.choice([NORM, MDL]))
+        p.k = p.k if p.config == NORM else int(rng.integers(1, 200))
+        p.m = p.m if p.schedule == OUTER else int(rng.integers(1, 300))
+        p.single, p.most, p.fixed = (-1, -1, -1), (-1, -1, -1), (-1, -1, -1)
+        products.append(p)
+    answers = tilings.of(products)
+    given = [
+        (p, checked(p, answer))
+        for p, answer in zip(products, answers, strict=True)
+        if isinstance(answer, dict)
+    ]
+    assert len(given) > 700
+    assert {t["stepM"] for p, t in given if p.schedule == NBUFFER33} == {1, 2, 3}
+    assert {(t["stepM"], t["stepN"]) for p, t in given if p.schedule == OUTER} >= {(1, 2), (2, 1)}
+
+
+def test_cores_get_parts_of_b_that_l1_holds(tilings: Tilings) -> None:
+    """Kernels copy all of it where it fits; else each core copies its columns."""
+    whole, large = (
+        Product(8, FLOAT, 512, 64, 1024, local=2),
+        Product(8, FLOAT, 64, 1024, 768, local=2),
+    )
+    of_whole, of_large = (
+        checked(p, answer)
+        for p, answer in zip((whole, large), tilings.of([whole, large]), strict=True)
+    )
+    assert of_whole["singleCoreN"] == 64
+    assert of_large["singleCoreN"] * 768 * 4 <= SIZES["Ascend910B2"][0]
+
+
+@pytest.mark.parametrize("soc", ["Ascend910B2", OF_950])
+def test_what_the_calls_answer(toolkit: Path, tmp_path: Path, soc: str) -> None:
+    program = built(toolkit, tmp_path, "matmul_tiling_calls")
+    environment = os.environ | {"ACLGRAD_SOC": soc}
+    told = subprocess.run([program], env=environment, check=True, capture_output=True, text=True)
+    lines = told.stdout.splitlines()
+    reasons = dict(line.split("! ", 1) for line in lines if "! " in line)
+    numbers = {
+        name: list(map(int, rest.split()))
+        for name, rest in (line.split(": ", 1) for line in lines if "! " not in line)
+    }
+    assert numbers == {
+        "fixed": [-1, -1, -1, -1, 0, 0],
+        "fixed base": [0, 64, 32, 64, 32],
+        "space": [0, -1, -1, -1, -1, -1, -1, 0],
+        "space kept": [0],
+        "cores": [0, 4096, 128, 128, 8, 4, 2],
+        "normal": [0, 3, 32, 1, 1, 80, 5, 64, 5, 32, 1, 1, 64, 5],
+        "batches": [0, -1, 0],
+        "of 910B": [
+            -1,
+            0,
+            0,
+            0,
+            0,
+            0,
+        ],  # a bias of 512 columns, of 256, of 256 from L1; rows of 494
+        "of 310P": [0, 0, -1, -1, 0, 1],
+        "of 950": [0, 0, 0, 0, 0, 0],
+        "told chip": [0, 1],
+        "halves": [0, 0, 0, int(soc == OF_950)],
+        "buffers": [0, 300, 900, 70],
+    }
+    assert "baseM is 24; it is a multiple of 16 up to 4080" in reasons["fixed"]
+    assert "4 matrices of A of 163840 bytes and 1 of B of 10240" in reasons["batches"]

@@ -11,31 +11,38 @@
 using matmul_tiling::CubeFormat;
 using matmul_tiling::DataType;
 using matmul_tiling::MatmulApiTilingBase;
+using matmul_tiling::ScheduleType;
 using matmul_tiling::TPosition;
 
 namespace {
 
 struct Product {
   int cores = 0;  // 0: MatmulApiTiling, of one core
-  int type = 0, out = 0, bias = -1, transA = 0, transB = 0, local = 0;
+  int type = 0, out = 0, bias = -1, transA = 0, transB = 0;
+  int local = 0;  // 1: A is in TSCM, 2: B
   int m = 0, n = 0, k = 0;
   int fixed[3] = {}, single[3] = {}, most[3] = {};
   int order = 0, splitsK = 0, l1 = -1, l0c = -1;
   int mx = 0;  // 1: scales in GM, 2: scales that nobody describes, 3: those of A in TSCM
+  int schedule = 0, config = 1;
 };
 
 bool Read(Product* p) {
   auto& in = std::cin >> p->cores >> p->type >> p->out >> p->bias >> p->transA >> p->transB >>
              p->local >> p->m >> p->n >> p->k;
   for (int* three : {p->fixed, p->single, p->most}) in >> three[0] >> three[1] >> three[2];
-  return static_cast<bool>(in >> p->order >> p->splitsK >> p->l1 >> p->l0c >> p->mx);
+  return static_cast<bool>(in >> p->order >> p->splitsK >> p->l1 >> p->l0c >> p->mx >>
+                           p->schedule >> p->config);
 }
 
 void Describe(const Product& p, MatmulApiTilingBase* tiling) {
   const auto type = static_cast<DataType>(p.type);
-  const TPosition ofA = p.local != 0 ? TPosition::TSCM : TPosition::GM;
-  tiling->SetAType(ofA, p.local != 0 ? CubeFormat::NZ : CubeFormat::ND, type, p.transA != 0);
-  tiling->SetBType(TPosition::GM, CubeFormat::ND, type, p.transB != 0);
+  const auto position = [&](int which) {
+    return p.local == which ? TPosition::TSCM : TPosition::GM;
+  };
+  const auto format = [&](int which) { return p.local == which ? CubeFormat::NZ : CubeFormat::ND; };
+  tiling->SetAType(position(1), format(1), type, p.transA != 0);
+  tiling->SetBType(position(2), format(2), type, p.transB != 0);
   tiling->SetCType(TPosition::GM, CubeFormat::ND, static_cast<DataType>(p.out));
   if (p.mx != 0) {
     tiling->SetMadType(matmul_tiling::MatrixMadType::MXMODE);
@@ -52,6 +59,7 @@ void Describe(const Product& p, MatmulApiTilingBase* tiling) {
   tiling->SetShape(p.m, p.n, p.k);
   tiling->SetOrgShape(p.m, p.n, p.k);
   tiling->SetFixSplit(p.fixed[0], p.fixed[1], p.fixed[2]);
+  tiling->SetMatmulConfigParams({p.config, false, static_cast<ScheduleType>(p.schedule)});
   if (p.order != 0) tiling->SetTraverse(static_cast<matmul_tiling::MatrixTraverse>(p.order));
   tiling->SetBufferSpace(p.l1, p.l0c, -1);
 }

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "host/format.h"
+#include "opbase/register/soc_version.h"
 #include "runtime/runtime.h"
 #include "soc/soc.h"
 
@@ -25,6 +26,8 @@ constexpr int32_t kMostDepth = 4;  // steps of K that L1 holds when it cannot ho
 constexpr int32_t kScaled = 32, kPair = 2 * kScaled;  // elements along K of one scale, and of two
 constexpr int64_t kScalesUnit = 512;                  // blocks of them in L1
 constexpr int32_t kFactorsOfOne = 0x01010101;  // mxTypePara: as many scales in L1 as numbers need
+constexpr int32_t kMdlConfig = 1;              // 0 is NORM
+constexpr int64_t kMostOf33 = 3;  // tiles along M and along K, all of which N_BUFFER_33 keeps
 
 int64_t Up(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
 int64_t Parts(int64_t value, int64_t part) { return (value + part - 1) / part; }
@@ -112,6 +115,10 @@ void Copy(const ::TCubeTiling& from, optiling::TCubeTiling* to) { ACLSIM_CUBE_TI
 #undef ACLSIM_GET_
 
 int32_t Given(int32_t value, int32_t otherwise) { return value > 0 ? value : otherwise; }
+// An extent of -1 leaves what an earlier call has said.
+void Keep(const Extents& given, Extents* to) {
+  *to = {Given(given.m, to->m), Given(given.n, to->n), Given(given.k, to->k)};
+}
 
 }  // namespace
 
@@ -123,22 +130,24 @@ struct MatmulApiTilingBase::Base {
 };
 // Depth is what L1 holds of either operand, in steps of K.
 struct MatmulApiTilingBase::Depth {
-  int32_t stepA = 1, stepB = 1;
+  int32_t stepA = 1, stepB = 1;  // along K
   int32_t dbA = 1, dbB = 1;
   bool keepsA = false, keepsB = false;  // all of K, while the other operand moves on
+  int32_t stepM = 1, stepN = 1;
 };
 
 MatmulApiTilingBase::MatmulApiTilingBase()
     : MatmulApiTilingBase(*platform_ascendc::PlatformAscendCManager::GetInstance()) {}
 
-MatmulApiTilingBase::MatmulApiTilingBase(const platform_ascendc::PlatformAscendC& platform) {
+MatmulApiTilingBase::MatmulApiTilingBase(const platform_ascendc::PlatformAscendC& platform)
+    : socVersion(platform.GetSocVersion()) {
   using platform_ascendc::CoreMemType;
   const auto size = [&](CoreMemType type) {
     uint64_t bytes = 0;
     platform.GetCoreMemSize(type, bytes);
     return static_cast<int64_t>(bytes);
   };
-  const aclsim::Soc& soc = aclsim::CurrentSoc();
+  const aclsim::Soc& soc = aclsim::SocOf(socVersion);
   sizes_ = {size(CoreMemType::L1),
             size(CoreMemType::L0_A),
             size(CoreMemType::L0_B),
@@ -147,10 +156,12 @@ MatmulApiTilingBase::MatmulApiTilingBase(const platform_ascendc::PlatformAscendC
             static_cast<int64_t>(soc.BytesOf(aclsim::Space::kBt)),
             soc.coupled};
   if (!soc.coupled) sizes_.l1 = std::max<int64_t>(0, sizes_.l1 - kL1Kept);
+  chipL1_ = sizes_.l1;
 }
 
-MatmulApiTilingBase::MatmulApiTilingBase(const PlatformInfo& platform) {
-  const aclsim::Soc& soc = aclsim::CurrentSoc();
+MatmulApiTilingBase::MatmulApiTilingBase(const PlatformInfo& platform)
+    : socVersion(platform.socVersion) {
+  const aclsim::Soc& soc = aclsim::SocOf(socVersion);
   sizes_ = {static_cast<int64_t>(platform.l1Size),
             static_cast<int64_t>(platform.l0ASize),
             static_cast<int64_t>(platform.l0BSize),
@@ -158,6 +169,7 @@ MatmulApiTilingBase::MatmulApiTilingBase(const PlatformInfo& platform) {
             static_cast<int64_t>(platform.ubSize),
             static_cast<int64_t>(soc.BytesOf(aclsim::Space::kBt)),
             soc.coupled};
+  chipL1_ = sizes_.l1;
 }
 
 bool MatmulApiTilingBase::Refuse(const char* format, ...) const {
@@ -211,7 +223,10 @@ int32_t MatmulApiTilingBase::SetScaleBType(TPosition scalePos, CubeFormat scaleT
                                            bool isScaleTrans) {
   return SetScaleType("SetScaleBType", &b_, scalePos, scaleType, isScaleTrans);
 }
-int32_t MatmulApiTilingBase::SetDequantType(DequantType) { return 0; }  // no size depends on it
+int32_t MatmulApiTilingBase::SetDequantType(DequantType dequantType) {
+  dequant_ = dequantType;
+  return 0;
+}
 int32_t MatmulApiTilingBase::SetShape(int32_t m, int32_t n, int32_t k) {
   shape_ = {m, n, k};
   return 0;
@@ -228,6 +243,7 @@ int32_t MatmulApiTilingBase::SetOrgShape(int32_t orgMIn, int32_t orgNIn, int32_t
 #define ACLSIM_LAYOUT_(Which, S, D)                                                           \
   int32_t MatmulApiTilingBase::Set##Which##Layout(int32_t b, int32_t s, int32_t n, int32_t g, \
                                                   int32_t d) {                                \
+    isNormal_ = false;                                                                        \
     tiling_.Which##LayoutInfoB = b, tiling_.Which##LayoutInfo##S = s;                         \
     tiling_.Which##LayoutInfoN = n, tiling_.Which##LayoutInfoG = g;                           \
     tiling_.Which##LayoutInfo##D = d;                                                         \
@@ -239,9 +255,11 @@ ACLSIM_LAYOUT_(C, S1, S2)
 #undef ACLSIM_LAYOUT_
 int32_t MatmulApiTilingBase::SetBatchInfoForNormal(int32_t batchA, int32_t batchB, int32_t m,
                                                    int32_t n, int32_t k) {
-  SetALayout(1, m, batchA, 1, k);
-  SetBLayout(1, n, batchB, 1, k);
-  return SetCLayout(1, m, std::max(batchA, batchB), 1, n);
+  SetALayout(batchA, m, 1, 1, k);
+  SetBLayout(batchB, n, 1, 1, k);
+  SetCLayout(std::max(batchA, batchB), m, 1, 1, n);
+  isNormal_ = true;
+  return 0;
 }
 int32_t MatmulApiTilingBase::SetBatchNum(int32_t batch) {
   if (batch < 1) return -1;
@@ -253,8 +271,20 @@ int32_t MatmulApiTilingBase::EnableBias(bool isBiasIn) {
   return 0;
 }
 int32_t MatmulApiTilingBase::SetBias(bool isBiasIn) { return EnableBias(isBiasIn); }
+// What it refuses stays as it was: a program that does not look at the status gets another split.
 int32_t MatmulApiTilingBase::SetFixSplit(int32_t baseMIn, int32_t baseNIn, int32_t baseKIn) {
-  fixed_ = {baseMIn, baseNIn, baseKIn};
+  const int32_t unitK = BitsOf(a_.dataType) == 0 ? kFractal : C0Of(a_.dataType);
+  for (const auto& [name, to, value, unit] : {std::tuple{"baseM", &fixed_.m, baseMIn, kFractal},
+                                              std::tuple{"baseN", &fixed_.n, baseNIn, kFractal},
+                                              std::tuple{"baseK", &fixed_.k, baseKIn, unitK}}) {
+    if (value == -1) continue;
+    const int32_t most = kMostOfMmad / unit * unit;
+    if (value < 1 || value % unit != 0 || value > most) {
+      Refuse("SetFixSplit: %s is %d; it is a multiple of %d up to %d", name, value, unit, most);
+      return -1;
+    }
+    *to = value;
+  }
   return 0;
 }
 int32_t MatmulApiTilingBase::SetSplitRange(int32_t maxBaseM, int32_t maxBaseN, int32_t maxBaseK,
@@ -265,14 +295,26 @@ int32_t MatmulApiTilingBase::SetSplitRange(int32_t maxBaseM, int32_t maxBaseN, i
 }
 int32_t MatmulApiTilingBase::SetBufferSpace(int32_t l1Size, int32_t l0CSize, int32_t ubSize,
                                             int32_t btSize) {
-  // A smaller part of a memory; never more of it than there is.
-  const auto bound = [](int64_t* size, int32_t given) {
-    if (given >= 0) *size = std::min<int64_t>(*size, given);
-  };
-  bound(&sizes_.l1, l1Size);
-  bound(&sizes_.l0c, l0CSize);
-  bound(&sizes_.ub, ubSize);
-  bound(&sizes_.bt, btSize);
+  // A smaller part of a memory; never more of it than there is. What the toolkit keeps of L1 may be asked for.
+  struct Memory {
+    const char* name;
+    int64_t* size;
+    int32_t given;
+    int64_t kept;
+  } memories[] = {{"L1", &sizes_.l1, l1Size, kL1Kept},
+                  {"L0C", &sizes_.l0c, l0CSize, 0},
+                  {"UB", &sizes_.ub, ubSize, kL1Kept},
+                  {"the bias table", &sizes_.bt, btSize, 0}};
+  for (const Memory& memory : memories) {
+    if (memory.given < -1 || memory.given > *memory.size + memory.kept) {
+      Refuse("SetBufferSpace: %d bytes of %s; it is 0 to %lld, or -1 for all", memory.given,
+             memory.name, static_cast<long long>(*memory.size));
+      return -1;
+    }
+  }
+  for (const Memory& memory : memories) {
+    if (memory.given >= 0) *memory.size = std::min<int64_t>(*memory.size, memory.given);
+  }
   return 0;
 }
 int32_t MatmulApiTilingBase::SetTraverse(MatrixTraverse traverse) {
@@ -290,13 +332,16 @@ int32_t MatmulApiTilingBase::SetDoubleBuffer(bool a, bool b, bool, bool, bool, b
   doubles_ = a && b;
   return 0;
 }
-// A config changes how a product is made, and none of the sizes.
-void MatmulApiTilingBase::SetMatmulConfigParams(int32_t, bool, ScheduleType,
+void MatmulApiTilingBase::SetMatmulConfigParams(int32_t mmConfigTypeIn, bool,
+                                                ScheduleType scheduleTypeIn,
                                                 MatrixTraverse traverseIn, bool) {
+  config_ = mmConfigTypeIn;
+  schedule_ = scheduleTypeIn;
   SetTraverse(traverseIn);
 }
 void MatmulApiTilingBase::SetMatmulConfigParams(const MatmulConfigParams& configParams) {
-  SetTraverse(configParams.traverse);
+  SetMatmulConfigParams(configParams.mmConfigType, configParams.enableL1CacheUB,
+                        configParams.scheduleType, configParams.traverse, configParams.enVecND2NZ);
 }
 int32_t MatmulApiTilingBase::SetSparse(bool isSparseIn) {
   isSparse_ = isSparseIn;
@@ -345,7 +390,32 @@ bool MatmulApiTilingBase::CheckTypes() const {
     return Refuse("the bias is of %s: it has 16 or 32 bits. Next: SetBiasType",
                   NameOf(bias_.dataType));
   }
+  if (hasBias_ && sizes_.coupled && IsLocal(bias_.pos)) {
+    return Refuse("the bias is in L1, from where this chip has no way to L0C. Next: SetBiasType");
+  }
   return true;
+}
+
+// IterateBatch of these layouts holds all matrices of a call in L1; of NORMAL the kernel's config says what it does.
+bool MatmulApiTilingBase::CheckBatches() const {
+  if (tiling_.BatchNum < 1 || isNormal_) return true;
+  const auto matrices = [&](int64_t b, int64_t n, int64_t g) {
+    return std::min<int64_t>(tiling_.BatchNum, std::max<int64_t>(b, 1) * std::max<int64_t>(n, 1) *
+                                                   std::max<int64_t>(g, 1));
+  };
+  const int64_t ofA = matrices(tiling_.ALayoutInfoB, tiling_.ALayoutInfoN, tiling_.ALayoutInfoG);
+  const int64_t ofB = matrices(tiling_.BLayoutInfoB, tiling_.BLayoutInfoN, tiling_.BLayoutInfoG);
+  const int64_t k = tiling_.singleCoreK;
+  const int64_t a = Bytes(a_.dataType,
+                          Up(tiling_.singleCoreM, kFractal) * Up(k, C0Of(a_.dataType))),
+                b = Bytes(b_.dataType,
+                          Up(tiling_.singleCoreN, kFractal) * Up(k, C0Of(b_.dataType)));
+  if (ofA * a + ofB * b <= sizes_.l1) return true;
+  return Refuse(
+      "SetBatchNum: %lld matrices of A of %lld bytes and %lld of B of %lld are more than the %lld "
+      "of L1, where IterateBatch has them all. Next: fewer matrices in a call",
+      static_cast<long long>(ofA), static_cast<long long>(a), static_cast<long long>(ofB),
+      static_cast<long long>(b), static_cast<long long>(sizes_.l1));
 }
 
 bool MatmulApiTilingBase::CheckMxTypes() const {
@@ -392,6 +462,9 @@ int32_t MatmulApiTilingBase::UnitOfK() const {
 }
 
 bool MatmulApiTilingBase::Compute() {
+  isDone_ = false;
+  sizes_.coupled = aclsim::SocOf(socVersion).coupled;
+  if (sizes_.coupled) sizes_.bt = 0;
   if (!CheckTypes()) return false;
   const Extents shape = {Given(shape_.m, org_.m), Given(shape_.n, org_.n),
                          Given(shape_.k, std::max(org_.k, orgKb_))};
@@ -399,12 +472,62 @@ bool MatmulApiTilingBase::Compute() {
     return Refuse("M, N and K are %d, %d and %d: each is 1 or more. Next: SetShape or SetOrgShape",
                   shape.m, shape.n, shape.k);
   }
+  if (schedule_ == ScheduleType::N_BUFFER_33 && config_ != kMdlConfig) {
+    return Refuse("SetMatmulConfigParams: N_BUFFER_33 goes with the config MDL, which is 1, not %d",
+                  config_);
+  }
   tiling_.M = Given(org_.m, shape.m);
   tiling_.N = Given(org_.n, shape.n);
   tiling_.Ka = Given(org_.k, shape.k);
   tiling_.Kb = Given(orgKb_, shape.k);
   tiling_.isBias = hasBias_ ? 1 : 0;
-  return SplitCores(shape) && ChooseBase();
+  if (!SplitCores(shape) || !CheckParts() || !ChooseBase()) return false;
+  isDone_ = true;
+  return true;
+}
+
+// What depends on a core's part.
+bool MatmulApiTilingBase::CheckParts() const {
+  const int32_t n = tiling_.singleCoreN;
+  if (sizes_.coupled && c_.pos == TPosition::VECCALC && c_.type == CubeFormat::ND &&
+      Bytes(c_.dataType, n) % kBlockBytes != 0) {
+    return Refuse(
+        "C of ND is in UB, and its rows of %d elements are no whole blocks of %lld bytes. Next: "
+        "ND_ALIGN or NZ in SetCType",
+        n, static_cast<long long>(kBlockBytes));
+  }
+  return CheckFixed({tiling_.singleCoreM, n, tiling_.singleCoreK}) && CheckBatches();
+}
+
+// A fixed base extent is no larger than a part, up to whole fractals.
+bool MatmulApiTilingBase::CheckFixed(const Extents& part) const {
+  for (const auto& [name, fixed, extent, most] :
+       {std::tuple{"baseM", fixed_.m, part.m, Up(part.m, kFractal)},
+        std::tuple{"baseN", fixed_.n, part.n, Up(part.n, std::max(kFractal, C0Of(a_.dataType)))}}) {
+    if (fixed > most) {
+      return Refuse("SetFixSplit: %s is %d, and a core's part is %d: it is up to %lld", name, fixed,
+                    extent, static_cast<long long>(most));
+    }
+  }
+  return true;
+}
+
+bool MatmulApiTilingBase::CanHave(const Extents& part) const {
+  // That B is refused tells programs to leave it in GM.
+  if (cores_ > 1 && !FitsL1(b_, part.n, part.k)) return false;
+  if (fixed_.m > Up(part.m, kFractal) ||
+      fixed_.n > Up(part.n, std::max(kFractal, C0Of(a_.dataType)))) {
+    return false;
+  }
+  if (schedule_ != ScheduleType::N_BUFFER_33) return true;
+  const int64_t rows = Up(Parts(part.m, kMostOf33), kFractal),
+                depth = Up(Parts(part.k, kMostOf33), UnitOfK());
+  return Bytes(a_.dataType, rows * depth) <= sizes_.l0a;
+}
+
+// A matrix that lies in L1 lies there as a whole.
+bool MatmulApiTilingBase::FitsL1(const MatTilingType& matrix, int64_t outer, int64_t k) const {
+  return !IsLocal(matrix.pos) || Bytes(matrix.dataType, outer * k) <= chipL1_;
 }
 
 bool MatmulApiTilingBase::SplitCores(const Extents& shape) {
@@ -415,16 +538,63 @@ bool MatmulApiTilingBase::SplitCores(const Extents& shape) {
   return true;
 }
 
+// Rows and columns change places when a matrix is transposed: L1 has room for either way.
+int64_t MatmulApiTilingBase::StepOfA(const Base& base) const {
+  return (IsLocal(a_.pos) ? 0 : Bytes(a_.dataType, Up(base.m, C0Of(a_.dataType)) * base.k)) +
+         BytesOfScales(a_, base.m, base.k);
+}
+int64_t MatmulApiTilingBase::StepOfB(const Base& base) const {
+  return (IsLocal(b_.pos) ? 0 : Bytes(b_.dataType, Up(base.n, C0Of(b_.dataType)) * base.k)) +
+         BytesOfScales(b_, base.n, base.k);
+}
+int64_t MatmulApiTilingBase::RowOfBias(const Base& base) const {
+  return hasBias_ ? Up(base.n * kSumBytes, kBlockBytes) : 0;
+}
+
+// An Iterate of OUTER_PRODUCT makes two tiles, side by side across the order: L0C and the steps have both, and of MDL or in batches one
+// product has all of K.
+bool MatmulApiTilingBase::CompleteOuter(const Base& base, Depth* depth) const {
+  const int64_t steps = Parts(tiling_.singleCoreK, base.k);
+  if (steps > 1 && (config_ == kMdlConfig || tiling_.BatchNum > 0)) return false;
+  const bool alongN = order_ != 1;
+  const int64_t tiles =
+      alongN ? Parts(tiling_.singleCoreN, base.n) : Parts(tiling_.singleCoreM, base.m);
+  const int32_t two = tiles > 1 ? 2 : 1;
+  if (base.dbC < two) return false;
+  depth->stepM = alongN ? 1 : two;
+  depth->stepN = alongN ? two : 1;
+  const int64_t room = sizes_.l1 - RowOfBias(base);
+  for (const int64_t along : {steps, int64_t{1}}) {
+    depth->stepA = alongN ? 1 : Narrow(along);
+    depth->stepB = alongN ? Narrow(along) : 1;
+    const int64_t bytes =
+        StepOfA(base) * depth->stepM * depth->stepA + StepOfB(base) * depth->stepN * depth->stepB;
+    depth->dbA = depth->dbB = doubles_ && 2 * bytes <= room ? 2 : 1;
+    if (bytes <= room) return true;
+  }
+  return false;
+}
+
+// L1 keeps a core's part of A as a whole, of 3 x 3 tiles at most, and has the same steps of K of a column of tiles of B.
+bool MatmulApiTilingBase::Complete33(const Base& base, Depth* depth) const {
+  const int64_t steps = Parts(tiling_.singleCoreK, base.k),
+                tilesM = Parts(tiling_.singleCoreM, base.m);
+  if (steps > kMostOf33 || tilesM > kMostOf33) return false;
+  depth->stepA = depth->stepB = Narrow(steps);
+  depth->stepM = Narrow(tilesM);
+  depth->keepsA = true;
+  const int64_t a = StepOfA(base) * steps * tilesM, b = StepOfB(base) * steps;
+  const int64_t room = sizes_.l1 - RowOfBias(base);
+  depth->dbB = tiling_.singleCoreN > base.n && a + 2 * b <= room ? 2 : 1;
+  return a + depth->dbB * b <= room;
+}
+
 // Fills in how much of the operands L1 can hold; false where not even one step fits.
 bool MatmulApiTilingBase::Complete(const Base& base, Depth* depth) const {
-  const int32_t c0 = C0Of(a_.dataType);
-  // Rows and columns change places when a matrix is transposed: L1 has room for either way.
-  const int64_t a = (IsLocal(a_.pos) ? 0 : Bytes(a_.dataType, Up(base.m, c0) * base.k)) +
-                    BytesOfScales(a_, base.m, base.k);
-  const int64_t b = (IsLocal(b_.pos) ? 0 : Bytes(b_.dataType, Up(base.n, c0) * base.k)) +
-                    BytesOfScales(b_, base.n, base.k);
-  const int64_t bias = hasBias_ ? Up(base.n * kSumBytes, kBlockBytes) : 0;
-  const int64_t room = sizes_.l1 - bias;
+  if (schedule_ == ScheduleType::OUTER_PRODUCT) return CompleteOuter(base, depth);
+  if (schedule_ == ScheduleType::N_BUFFER_33) return Complete33(base, depth);
+  const int64_t a = StepOfA(base), b = StepOfB(base);
+  const int64_t room = sizes_.l1 - RowOfBias(base);
   if (a + b > room) return false;
   const int64_t steps = Parts(tiling_.singleCoreK, base.k);
   const int64_t tilesM = Parts(tiling_.singleCoreM, base.m),
@@ -502,17 +672,14 @@ double MatmulApiTilingBase::CyclesOf(const Base& base, const Depth& depth) const
 
 bool MatmulApiTilingBase::ChooseBase() {
   const int32_t c0 = C0Of(a_.dataType), unitK = UnitOfK();
+  // What SetFixSplit takes of a type's fractals may be too little of a product's.
+  if (fixed_.k > 0 && fixed_.k % unitK != 0) {
+    return Refuse("SetFixSplit: baseK is %d; of these types it is a multiple of %d", fixed_.k,
+                  unitK);
+  }
   // Eight bits are transposed in squares of 32.
   const int32_t unitM = a_.isTrans ? std::max(kFractal, std::min(c0, 64)) : kFractal;
   const int32_t unitN = b_.isTrans ? kFractal : std::max(kFractal, std::min(c0, 64));
-  for (const auto& [name, value, unit] :
-       {std::tuple{"baseM", fixed_.m, kFractal}, std::tuple{"baseN", fixed_.n, kFractal},
-        std::tuple{"baseK", fixed_.k, unitK}}) {
-    if (value > 0 && (value % unit != 0 || value > kMostOfMmad)) {
-      return Refuse("SetFixSplit: %s is %d; it is a multiple of %d up to %d", name, value, unit,
-                    kMostOfMmad / unit * unit);
-    }
-  }
   const auto range = [&](int32_t fixed, int32_t least, int32_t most, int32_t extent, int32_t unit) {
     struct Range {
       int32_t begin, end;
@@ -568,30 +735,52 @@ bool MatmulApiTilingBase::ChooseBase() {
   }
   const int64_t a = Bytes(a_.dataType, Up(best.m, c0) * best.k),
                 b = Bytes(b_.dataType, Up(best.n, c0) * best.k);
-  const int64_t scalesA = BytesOfScales(a_, best.m, best.k),
-                scalesB = BytesOfScales(b_, best.n, best.k);
   tiling_.baseM = best.m;
   tiling_.baseN = best.n;
   tiling_.baseK = best.k;
-  tiling_.stepM = tiling_.stepN = 1;
+  tiling_.stepM = bestDepth.stepM;
+  tiling_.stepN = bestDepth.stepN;
   tiling_.stepKa = bestDepth.stepA;
   tiling_.stepKb = bestDepth.stepB;
-  tiling_.depthA1 = bestDepth.stepA * bestDepth.dbA;
-  tiling_.depthB1 = bestDepth.stepB * bestDepth.dbB;
+  tiling_.depthA1 = bestDepth.stepM * bestDepth.stepA * bestDepth.dbA;
+  tiling_.depthB1 = bestDepth.stepN * bestDepth.stepB * bestDepth.dbB;
   tiling_.dbL0A = tiling_.dbL0B = best.db;
   tiling_.dbL0C = best.dbC;
   tiling_.mxTypePara = isMx_ ? kFactorsOfOne : 0;
-  tiling_.iterateOrder = order_ >= 0 ? order_ : (bestDepth.keepsA ? 1 : 0);
+  // A column of tiles of 33 and of B is done before the next one; an outer product chooses its steps for order 0.
+  const bool byColumns = schedule_ != ScheduleType::INNER_PRODUCT || !bestDepth.keepsA;
+  tiling_.iterateOrder = order_ >= 0 ? order_ : (byColumns ? 0 : 1);
   const int64_t sums = int64_t{best.m} * best.n * kSumBytes;
-  tiling_.shareL1Size = Narrow(((IsLocal(a_.pos) ? 0 : a) + scalesA) * tiling_.depthA1 +
-                               ((IsLocal(b_.pos) ? 0 : b) + scalesB) * tiling_.depthB1 +
-                               (hasBias_ ? Up(best.n * kSumBytes, kBlockBytes) : 0));
+  tiling_.shareL1Size =
+      Narrow(StepOfA(best) * tiling_.depthA1 + StepOfB(best) * tiling_.depthB1 + RowOfBias(best));
   tiling_.shareL0CSize = Narrow(sums * best.dbC);
   // Coupled chips bring operands and results into their layouts in UB.
   tiling_.transLength = sizes_.coupled ? Narrow(std::max({a, b, sums})) : 0;
   tiling_.shareUbSize = tiling_.transLength;
   tiling_.batchM = tiling_.batchN = tiling_.singleBatchM = tiling_.singleBatchN = 1;
   return true;
+}
+
+// A kernel with enableL1BankConflictOptimise has one block of each operand in either half of L1, or the only one in the upper half, with
+// the bias; parameters of quantisation are in the lower half.
+bool MatmulApiTilingBase::FitsHalvesOfL1() const {
+  const auto inGm = [](TPosition pos) { return pos == TPosition::GM; };
+  const auto scalesInGm = [&](const MatTilingType& matrix) {
+    return !matrix.hasSetScaleType || inGm(matrix.scalePos);
+  };
+  if (!isDone_ || config_ != kMdlConfig || aclsim::SocOf(socVersion).npuArch != 3510 ||
+      !inGm(a_.pos) || !inGm(b_.pos) || !scalesInGm(a_) || !scalesInGm(b_) ||
+      (hasBias_ && !inGm(bias_.pos))) {
+    return false;
+  }
+  const Base base{tiling_.baseM, tiling_.baseN, tiling_.baseK};
+  const int64_t blockA = StepOfA(base) * tiling_.stepM * tiling_.stepKa,
+                blockB = StepOfB(base) * tiling_.stepN * tiling_.stepKb;
+  int64_t upper = blockA + blockB + RowOfBias(base);
+  int64_t lower = dequant_ == DequantType::TENSOR ? base.n * int64_t{sizeof(uint64_t)} : 0;
+  if (tiling_.depthA1 > tiling_.stepM * tiling_.stepKa) lower += blockA;
+  if (tiling_.depthB1 > tiling_.stepN * tiling_.stepKb) lower += blockB;
+  return std::max(upper, lower) <= chipL1_ / 2;
 }
 
 int32_t MultiCoreMatmulTiling::SetDim(int32_t dim) {
@@ -604,7 +793,7 @@ int32_t MultiCoreMatmulTiling::SetDim(int32_t dim) {
 }
 int32_t MultiCoreMatmulTiling::SetSingleShape(int32_t singleMIn, int32_t singleNIn,
                                               int32_t singleKIn) {
-  single_ = {singleMIn, singleNIn, singleKIn};
+  Keep({singleMIn, singleNIn, singleKIn}, &single_);
   return 0;
 }
 int32_t MultiCoreMatmulTiling::SetSingleRange(int32_t maxM, int32_t maxN, int32_t maxK,
@@ -614,7 +803,7 @@ int32_t MultiCoreMatmulTiling::SetSingleRange(int32_t maxM, int32_t maxN, int32_
   return 0;
 }
 int32_t MultiCoreMatmulTiling::SetAlignSplit(int32_t alignM, int32_t alignN, int32_t alignK) {
-  units_ = {alignM, alignN, alignK};
+  Keep({alignM, alignN, alignK}, &units_);
   return 0;
 }
 
@@ -638,10 +827,10 @@ bool MultiCoreMatmulTiling::SplitCores(const Extents& shape) {
   const auto axis = [](int32_t extent, int32_t fixed, int32_t unit, int32_t most, int32_t least) {
     return Axis{extent, fixed, Given(unit, kUnit), Given(most, extent), Given(least, 1)};
   };
-  // A matrix in L1 is there as a whole, and kernels copy all of it: cores share the other axis.
-  const auto leastOf = [](const MatTilingType& matrix, int32_t extent, int32_t most,
-                          int32_t least) {
-    return IsLocal(matrix.pos) && most <= 0 ? extent : least;
+  // Kernels copy all of a matrix into L1 where it fits: cores share the other axis.
+  const auto leastOf = [&](const MatTilingType& matrix, int32_t extent, int32_t most,
+                           int32_t least) {
+    return IsLocal(matrix.pos) && most <= 0 && FitsL1(matrix, extent, shape.k) ? extent : least;
   };
   const Axis m =
       axis(shape.m, single_.m, units_.m, most_.m, leastOf(a_, shape.m, most_.m, least_.m));
@@ -654,6 +843,11 @@ bool MultiCoreMatmulTiling::SplitCores(const Extents& shape) {
   const bool isOne =
       isMx_ && IsOneTile(shape) && m.PartOf(1) > 0 && n.PartOf(1) > 0 && k.PartOf(1) > 0;
   const int64_t cores = isOne ? 1 : cores_;
+  shared_ = shape;
+  if (!CheckFixed({m.PartOf(1) > 0 ? Narrow(m.PartOf(1)) : shape.m,
+                   n.PartOf(1) > 0 ? Narrow(n.PartOf(1)) : shape.n, shape.k})) {
+    return false;
+  }
   double best = std::numeric_limits<double>::infinity();
   // Among equal ones that with the most parts of M: programs that have two cores count on it.
   for (int64_t inN = 1; inN <= cores; ++inN) {
@@ -661,6 +855,7 @@ bool MultiCoreMatmulTiling::SplitCores(const Extents& shape) {
       for (int64_t inK = 1; inK == 1 || (splitsK_ && inM * inN * inK <= cores); ++inK) {
         const int64_t partM = m.PartOf(inM), partN = n.PartOf(inN), partK = k.PartOf(inK);
         if (partM == 0 || partN == 0 || partK == 0) continue;
+        if (!CanHave({Narrow(partM), Narrow(partN), Narrow(partK)})) continue;
         const int64_t used =
             Parts(m.extent, partM) * Parts(n.extent, partN) * Parts(k.extent, partK);
         const bool isFixed = m.fixed > 0 || n.fixed > 0 || k.fixed > 0;
@@ -674,12 +869,15 @@ bool MultiCoreMatmulTiling::SplitCores(const Extents& shape) {
                         rows * columns / kOut;
         // Programs without SetTail count on parts of one size, and those that set baseN often on one column of tiles: such
         // parts are chosen where they cost little.
-        constexpr double kUneven = 1.3, kColumns = 1.25;
+        constexpr double kUneven = 1.3, kColumns = 1.25, kOverL1 = 100;
         if (m.extent % partM != 0 || n.extent % partN != 0 || k.extent % partK != 0) {
           cycles *= kUneven;
         }
-        if (BaseN() > 0 && partN > BaseN()) {
+        if (Fixed().n > 0 && partN > Fixed().n) {
           cycles *= kColumns;
+        }
+        if (!FitsL1(a_, partM, partK)) {
+          cycles *= kOverL1;
         }
         if (cycles >= best) continue;
         best = cycles;
@@ -694,7 +892,8 @@ bool MultiCoreMatmulTiling::SplitCores(const Extents& shape) {
   if (!std::isfinite(best)) {
     return Refuse(
         "SetSingleRange: no part of M up to %lld, N up to %lld and K up to %lld gives %d cores all "
-        "of %d x %d x %d. Next: more cores in SetDim, or wider ranges",
+        "of %d x %d x %d. Next: more cores in SetDim, wider ranges, a smaller base in SetFixSplit, "
+        "or a B in L1 that fits",
         static_cast<long long>(m.most), static_cast<long long>(n.most),
         static_cast<long long>(k.most), cores_, shape.m, shape.n, shape.k);
   }
@@ -711,8 +910,8 @@ int32_t MultiCoreMatmulTiling::GetSingleShape(int32_t& shapeM, int32_t& shapeN, 
 int32_t MultiCoreMatmulTiling::GetCoreNum(int32_t& dim, int32_t& mDim, int32_t& nDim) {
   if (tiling_.singleCoreM == 0) return -1;
   dim = tiling_.usedCoreNum;
-  mDim = Narrow(Parts(tiling_.M, tiling_.singleCoreM));
-  nDim = Narrow(Parts(tiling_.N, tiling_.singleCoreN));
+  mDim = Narrow(Parts(shared_.m, tiling_.singleCoreM));
+  nDim = Narrow(Parts(shared_.n, tiling_.singleCoreN));
   return 0;
 }
 int32_t BatchMatmulTiling::GetCoreNum(int32_t& dim, int32_t& mDim, int32_t& nDim,
@@ -726,11 +925,11 @@ int32_t BatchMatmulTiling::GetCoreNum(int32_t& dim, int32_t& mDim, int32_t& nDim
 
 namespace {
 
+// Several products share the buffers: each one's call makes them as large as it needs them.
 int32_t BuffersOf(const TCubeTiling& tiling, matmul_tiling::SysTilingTempBufSize* buffers) {
-  if (tiling.baseM < 1) return -1;
-  buffers->ubSize = tiling.shareUbSize;
-  buffers->l1Size = tiling.shareL1Size;
-  buffers->l0cSize = tiling.shareL0CSize;
+  buffers->ubSize = std::max(buffers->ubSize, tiling.shareUbSize);
+  buffers->l1Size = std::max(buffers->l1Size, tiling.shareL1Size);
+  buffers->l0cSize = std::max(buffers->l0cSize, tiling.shareL0CSize);
   return 0;
 }
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "opbase/register/op_call.h"
+#include "opbase/register/soc_version.h"
 #include "platform/platform_info.h"
 #include "runtime/runtime.h"
 #include "soc/library_workspace.h"
@@ -248,7 +249,9 @@ void PlatformAscendC::ReserveLocalMemory(ReservedSize size) {
   }
 }
 
-SocVersion PlatformAscendC::GetSocVersion() const {
+namespace {
+
+SocVersion VersionOf(const std::string& shortName) {
   static const std::pair<const char*, SocVersion> kVersions[] = {
       {"Ascend910", SocVersion::ASCEND910},       {"Ascend910B", SocVersion::ASCEND910B},
       {"Ascend910_93", SocVersion::ASCEND910_93}, {"Ascend310P", SocVersion::ASCEND310P},
@@ -256,13 +259,18 @@ SocVersion PlatformAscendC::GetSocVersion() const {
       {"Ascend910_95", SocVersion::ASCEND910_95}, {"Ascend310", SocVersion::ASCEND310},
       {"Ascend610", SocVersion::ASCEND610},       {"Ascend610Lite", SocVersion::ASCEND610Lite},
   };
-  const std::string* given =
-      platformInfo_ == nullptr ? nullptr : platformInfo_->Given("version", "Short_SoC_version");
-  const std::string& wanted = given == nullptr ? aclsim::CurrentSoc().shortName : *given;
   for (const auto& [name, version] : kVersions) {
-    if (wanted == name) return version;
+    if (shortName == name) return version;
   }
   return SocVersion::RESERVED_VERSION;
+}
+
+}  // namespace
+
+SocVersion PlatformAscendC::GetSocVersion() const {
+  const std::string* given =
+      platformInfo_ == nullptr ? nullptr : platformInfo_->Given("version", "Short_SoC_version");
+  return VersionOf(given == nullptr ? aclsim::CurrentSoc().shortName : *given);
 }
 
 NpuArch PlatformAscendC::GetCurNpuArch() const {
@@ -285,3 +293,12 @@ PlatformAscendC* PlatformAscendCManager::GetInstance() {
 PlatformAscendC* PlatformAscendCManager::GetInstance(const char*) { return GetInstance(); }
 
 }  // namespace platform_ascendc
+
+const aclsim::Soc& aclsim::SocOf(platform_ascendc::SocVersion version) {
+  const Soc& current = CurrentSoc();
+  if (platform_ascendc::VersionOf(current.shortName) == version) return current;
+  for (const Soc& soc : AllSocs()) {
+    if (platform_ascendc::VersionOf(soc.shortName) == version) return soc;
+  }
+  return current;
+}

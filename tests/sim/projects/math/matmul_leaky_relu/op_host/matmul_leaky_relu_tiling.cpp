@@ -35,7 +35,8 @@ static ge::graphStatus MatmulLeakyReluTiling(gert::TilingContext* context) {
     tiling.SetOrgShape(m, n, k);
     tiling.EnableBias(true);
     tiling.SetBufferSpace(-1, -1, -1);
-    tiling.SetFixSplit(kBase, kBase, -1);  // a tile fits UB
+    tiling.SetSplitRange(kBase,
+                         kBase);  // a tile fits UB; a fixed base may not exceed a small product
     OP_CHECK_IF(tiling.GetTiling(data.cube) == -1, OP_LOGE(context, "no tiling fits"),
                 return ge::GRAPH_FAILED);
     // A MIX kernel is launched on AI cores, with two AIVs each.
