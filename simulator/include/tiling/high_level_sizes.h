@@ -110,17 +110,33 @@ void GetSumMaxMinTmpSize(uint32_t n, uint32_t typeSize, bool isReuseSource, uint
                          uint32_t& minSize);
 void GetMeanMaxMinTmpSize(uint32_t n, uint32_t srcTypeSize, uint32_t accTypeSize,
                           bool isReuseSource, uint32_t& maxSize, uint32_t& minSize);
+void GetMeanTmpBufferFactorSize(uint32_t typeSize, uint32_t& maxLiveNodeCount,
+                                uint32_t& extraBuffer);
 void GetAscendQuantMaxMinTmpSize(const ge::Shape& srcShape, uint32_t typeSize, uint32_t& maxValue,
                                  uint32_t& minValue);
 void GetAscendQuantTmpBufferFactorSize(uint32_t& maxLiveNodeCount, uint32_t& extraBuf);
 void GetAscendDequantMaxMinTmpSize(const ge::Shape& srcShape, uint32_t typeSize, uint32_t& maxValue,
                                    uint32_t& minValue);
+void GetAscendDequantTmpBufferFactorSize(const ge::Shape& srcShape, uint32_t& maxLiveNodeCount,
+                                         uint32_t& extraBuf);
+void GetAscendAntiQuantTmpBufferFactorSize(const ge::Shape& srcShape, const ge::Shape& scaleShape,
+                                           bool isTranspose, ge::DataType inputDataType,
+                                           ge::DataType outputDataType, uint32_t& maxLiveNodeCount,
+                                           uint32_t& extraBuf);
 void GetAscendAntiQuantMaxMinTmpSize(const ge::Shape& srcShape, const ge::Shape& scaleShape,
                                      bool isTranspose, ge::DataType inputDataType,
                                      ge::DataType outputDataType, uint32_t& maxValue,
                                      uint32_t& minValue);
 void GetCumSumMaxMinTmpSize(const ge::Shape& srcShape, uint32_t typeSize, bool isLastAxis,
                             bool isReuseSource, uint32_t& maxValue, uint32_t& minValue);
+
+void GetArithProgressionMaxMinTmpSize(uint32_t& maxValue, uint32_t& minValue);
+void GetArangeMaxMinTmpSize(uint32_t& maxValue, uint32_t& minValue);
+// Bytes of scratch of the device's Concat and Sort.
+uint32_t GetConcatTmpSize(const platform_ascendc::PlatformAscendC& ascendcPlatform,
+                          uint32_t elemCount, uint32_t dataTypeSize);
+uint32_t GetSortTmpSize(const platform_ascendc::PlatformAscendC& ascendcPlatform,
+                        uint32_t elemCount, uint32_t dataTypeSize);
 
 // Architecture 2201 has AR and RA; with another pattern the values stay as they are.
 #define ACLSIM_REDUCE_SIZES(X) \

@@ -238,7 +238,7 @@ int64_t LeastScratch(High op, const HighElements& call, size_t width) {
   }
   const HighScratch scratch = ScratchOf(op);
   const uint32_t single = call.reuseSource ? scratch.singleReused : scratch.single;
-  return int64_t{width == sizeof(float) ? single : scratch.half} * kScratchRepeat;
+  return int64_t{LeastRepeats(op, width == sizeof(float) ? single : scratch.half)} * kScratchRepeat;
 }
 
 Element ElementOf(DType dtype, ScalarValue value) {

@@ -44,6 +44,11 @@ constexpr HighScratch ScratchOf(High op) {
   return {};
 }
 
+// Log2's floats of half values have one repeat at least, though there are two temporaries of the operand's size.
+constexpr uint32_t LeastRepeats(High op, uint32_t temporaries) {
+  return op == High::kLog2 && temporaries > 0 ? 1 : temporaries;
+}
+
 // Power's scratch depends on which operands are tensors.
 constexpr uint32_t PowerScratch(DType dtype, bool bothTensors) {
   if (dtype == DType::kInt32) {
@@ -109,7 +114,10 @@ constexpr int64_t ReduceScratch(HighReduction op, int64_t width, int64_t rows, i
     case HighReduction::kAny:
     case HighReduction::kAll:
       // Bytes are widened to 16 bits, and every row leaves one block.
-      return width == 1 ? ScratchRoundUp(n, kScratchBlock) * 2 + rows * kScratchBlock : 0;
+      if (width == 1) {
+        return ScratchRoundUp(n, kScratchBlock) * 2 + rows * kScratchBlock;
+      }
+      [[fallthrough]];
     case HighReduction::kMax:
     case HighReduction::kMin:
       if (reuseSource || n <= perBlock) {

@@ -2,6 +2,7 @@
 // Prints what host tiling says about the scratch of the high-level API: a name, arguments, then the numbers.
 #include <cstdio>
 
+#include "platform/platform_infos_def.h"
 #include "tiling/tiling_api.h"
 
 using namespace AscendC;
@@ -62,6 +63,10 @@ int main() {
       Line("ReduceMaxAR", width, reused, most, least, 0, 0);
       GetReduceMaxMaxMinTmpSize(shape, dtype, ReducePattern::RA, true, reused, most, least);
       Line("ReduceMaxRA", width, reused, most, least, 0, 0);
+      GetReduceAnyMaxMinTmpSize(shape, ge::DT_FLOAT, ReducePattern::AR, true, reused, most, least);
+      Line("ReduceAnyAR", width, reused, most, least, 0, 0);
+      GetReduceAllMaxMinTmpSize(shape, ge::DT_UINT8, ReducePattern::AR, true, reused, most, least);
+      Line("ReduceAllBytes", width, reused, most, least, 0, 0);
       GetReduceSumMaxMinTmpSize(shape, ge::DT_FLOAT, ReducePattern::AR, true, reused, most, least);
       Line("ReduceSumAR", width, reused, most, least, 0, 0);
       // The tiling: rows at a time, how often, and the rest.
@@ -75,6 +80,14 @@ int main() {
       SoftMaxTilingFunc(matrix, width, least * 20, softmax);
       Line("SoftMax", width, reused, softmax.tailM, softmax.outMaxK, softmax.splitM,
            softmax.rangeM);
+      // 30 rows fit: whole matrices are cut evenly. Scratch of another type is none.
+      SoftMaxTilingFunc(matrix, width, least * 30, softmax);
+      Line("SoftMaxEven", width, reused, GetSoftMaxMaxTmpSize(matrix, 1, reused),
+           GetSoftMaxGradMinTmpSize(matrix, 0, true, reused), softmax.splitM, softmax.rangeM);
+      Line("SoftMaxOfBytes", width, reused, GetSoftMaxFlashMaxTmpSize(matrix, 1, true, reused),
+           GetSoftMaxFlashMinTmpSize(matrix, 1, true, reused),
+           GetSoftMaxFlashV2MaxTmpSize(matrix, width, 1, true),
+           GetSoftMaxFlashV2MinTmpSize(matrix, 1, width, true));
       GetLayerNormMaxMinTmpSize(ge::Shape({2, 3, 64, 60}), width, reused, most, least);
       optiling::LayerNormTiling layer;
       GetLayerNormNDTilingInfo(ge::Shape({2, 3, 64, 60}), least * 3, width, reused, layer);
@@ -115,10 +128,24 @@ int main() {
       GetAscendQuantMaxMinTmpSize(shape, width, most, least);
       Line("AscendQuant", width, reused, most, least, 0, 0);
       GetAscendDequantMaxMinTmpSize(shape, width, most, least);
-      Line("AscendDequant", width, reused, most, least, 0, 0);
+      GetAscendDequantTmpBufferFactorSize(shape, factor, extra);
+      Line("AscendDequant", width, reused, most, least, factor, extra);
       GetAscendAntiQuantMaxMinTmpSize(ge::Shape({6, 64}), ge::Shape({1, 64}), false, ge::DT_INT8,
                                       width == 2 ? ge::DT_FLOAT16 : ge::DT_BF16, most, least);
-      Line("AscendAntiQuant", width, reused, most, least, 0, 0);
+      GetAscendAntiQuantTmpBufferFactorSize(ge::Shape({6, 64}), ge::Shape({1, 64}), false,
+                                            ge::DT_INT8, width == 2 ? ge::DT_FLOAT16 : ge::DT_BF16,
+                                            factor, extra);
+      Line("AscendAntiQuant", width, reused, most, least, factor, extra);
+      fe::PlatFormInfos chip;
+      const platform_ascendc::PlatformAscendC here(&chip);
+      Line("SortConcat", width, reused, GetSortTmpSize(here, 64, width),
+           GetConcatTmpSize(here, 64, width), 0, 0);
+      GetMeanMaxMinTmpSize(1000, width, 4, reused, most, least);
+      GetMeanTmpBufferFactorSize(width, factor, extra);
+      Line("Mean", width, reused, most, least, factor, extra);
+      GetArangeMaxMinTmpSize(most, least);
+      GetArithProgressionMaxMinTmpSize(factor, extra);
+      Line("Arange", width, reused, most, least, factor, extra);
       const uint32_t flashLeast = GetSoftMaxFlashMinTmpSize(matrix, width, true, false);
       optiling::SoftMaxTiling flash;
       SoftMaxFlashTilingFunc(matrix, width, flashLeast * 10, flash, true);

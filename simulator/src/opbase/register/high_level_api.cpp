@@ -15,27 +15,41 @@ using aclsim::kFloatsOfABlock;
 using aclsim::kFloatsOfARepeat;
 using Rows = aclsim::SoftmaxRows;
 
+// Types of another size have no scratch and no rows.
+bool IsSoftmaxType(uint32_t typeSize) {
+  return typeSize == kFloatBytes / 2 || typeSize == kFloatBytes;
+}
+
 Rows RowsOf(const ge::Shape& shape, uint32_t typeSize) {
+  if (!IsSoftmaxType(typeSize)) return {};
   const size_t rank = shape.GetDimNum();
   const auto columns = static_cast<uint32_t>(rank == 0 ? 1 : shape.GetDim(rank - 1));
   const auto size = static_cast<uint32_t>(shape.GetShapeSize());
-  return {columns == 0 ? 0 : size / columns, columns,
-          typeSize == 0 ? 0 : aclsim::kSoftmaxBlockBytes / typeSize};
+  return {columns == 0 ? 0 : size / columns, columns, aclsim::kSoftmaxBlockBytes / typeSize};
 }
 
 // Floats of scratch per row: the row, a block for its maximum or sum, and one repeat of partial sums.
 constexpr uint32_t kRowExtra = kFloatsOfARepeat;
 
-uint32_t SoftMaxRow(const Rows& rows) { return rows.blockElements + rows.columns + kRowExtra; }
+uint32_t SoftMaxRow(const Rows& rows) {
+  return rows.blockElements == 0 ? 0 : rows.blockElements + rows.columns + kRowExtra;
+}
 
 uint32_t SoftMaxGradRow(const Rows& rows, uint32_t typeSize, bool front) {
+  if (rows.blockElements == 0) return 0;
   if (typeSize != kFloatBytes) return 2 * rows.blockElements + 3 * rows.columns + kRowExtra;
   return (front ? 1 : 2) * rows.blockElements + rows.columns + kRowExtra;
 }
 
 uint32_t RowsAtATime(const Rows& rows, uint32_t rowFloats, uint32_t scratchBytes) {
+  if (rowFloats == 0) return 0;
   const uint32_t split = std::min(scratchBytes / kFloatBytes / rowFloats, rows.count);
   return split < rows.count && split > kFloatsOfABlock ? split - split % kFloatsOfABlock : split;
+}
+
+::SoftMaxTiling SplitEvenly(const Rows& rows, uint32_t rowFloats, uint32_t scratchBytes) {
+  return aclsim::SplitSoftmaxRows(
+      rows, aclsim::EvenSoftmaxRows(rows, RowsAtATime(rows, rowFloats, scratchBytes)));
 }
 
 template <typename Host>
@@ -67,8 +81,7 @@ uint32_t GetSoftMaxGradMinTmpSize(const ge::Shape& srcShape, uint32_t dataTypeSi
 void SoftMaxTilingFunc(const ge::Shape& srcShape, uint32_t dataTypeSize,
                        uint32_t localWorkSpaceSize, ::SoftMaxTiling& softmaxTiling) {
   const Rows rows = RowsOf(srcShape, dataTypeSize);
-  softmaxTiling =
-      aclsim::SplitSoftmaxRows(rows, RowsAtATime(rows, SoftMaxRow(rows), localWorkSpaceSize));
+  softmaxTiling = SplitEvenly(rows, SoftMaxRow(rows), localWorkSpaceSize);
 }
 void SoftMaxTilingFunc(const ge::Shape& srcShape, uint32_t dataTypeSize,
                        uint32_t localWorkSpaceSize, optiling::SoftMaxTiling& softmaxTiling) {
@@ -80,8 +93,8 @@ void SoftMaxGradTilingFunc(const ge::Shape& srcShape, uint32_t dataTypeSize,
                            uint32_t localWorkSpaceSize, ::SoftMaxTiling& softmaxGradTiling,
                            bool isFront) {
   const Rows rows = RowsOf(srcShape, dataTypeSize);
-  const uint32_t row = SoftMaxGradRow(rows, dataTypeSize, isFront);
-  softmaxGradTiling = aclsim::SplitSoftmaxRows(rows, RowsAtATime(rows, row, localWorkSpaceSize));
+  softmaxGradTiling =
+      SplitEvenly(rows, SoftMaxGradRow(rows, dataTypeSize, isFront), localWorkSpaceSize);
 }
 void SoftMaxGradTilingFunc(const ge::Shape& srcShape, uint32_t dataTypeSize,
                            uint32_t localWorkSpaceSize, optiling::SoftMaxTiling& softmaxGradTiling,
@@ -98,9 +111,8 @@ uint32_t Unsigned(int64_t value) { return static_cast<uint32_t>(value); }
 ::SoftMaxTiling SplitFlash(const ge::Shape& shape, uint32_t typeSize, uint32_t scratch,
                            bool update) {
   const Rows rows = RowsOf(shape, typeSize);
-  const uint32_t row = Unsigned(aclsim::FlashRow(typeSize, rows.columns, update));
-  return aclsim::SplitSoftmaxRows(rows,
-                                  aclsim::EvenSoftmaxRows(rows, RowsAtATime(rows, row, scratch)));
+  if (!IsSoftmaxType(typeSize)) return {};
+  return SplitEvenly(rows, Unsigned(aclsim::FlashRow(typeSize, rows.columns, update)), scratch);
 }
 
 bool IsBasicMatrix(const Rows& rows, bool basicBlock) {
@@ -122,11 +134,13 @@ uint32_t GetSoftMaxFlashMaxTmpSize(const ge::Shape& srcShape, uint32_t dataTypeS
 }
 uint32_t GetSoftMaxFlashMinTmpSize(const ge::Shape& srcShape, uint32_t dataTypeSize, bool isUpdate,
                                    bool) {
+  if (!IsSoftmaxType(dataTypeSize)) return 0;
   const Rows rows = RowsOf(srcShape, dataTypeSize);
   return Unsigned(aclsim::FlashRow(dataTypeSize, rows.columns, isUpdate)) * kFloatBytes;
 }
 uint32_t GetSoftMaxFlashV2MaxTmpSize(const ge::Shape& srcShape, uint32_t dataTypeSize1,
                                      uint32_t dataTypeSize2, bool, bool isBasicBlock, bool) {
+  if (!IsSoftmaxType(dataTypeSize1) || !IsSoftmaxType(dataTypeSize2)) return 0;
   constexpr uint32_t kMostElements =
       aclsim::kSoftmaxRepeatBytes / kFloatBytes * aclsim::kSoftmaxRepeatBytes;
   Rows rows = RowsOf(srcShape, dataTypeSize2);
@@ -141,6 +155,7 @@ uint32_t GetSoftMaxFlashV2MaxTmpSize(const ge::Shape& srcShape, uint32_t dataTyp
 uint32_t GetSoftMaxFlashV2MinTmpSize(const ge::Shape& srcShape, uint32_t dataTypeSize1,
                                      uint32_t dataTypeSize2, bool, bool isBasicBlock,
                                      bool isFlashOutputBrc) {
+  if (!IsSoftmaxType(dataTypeSize1) || !IsSoftmaxType(dataTypeSize2)) return 0;
   const Rows rows = RowsOf(srcShape, dataTypeSize2);
   return Unsigned(aclsim::FlashV2Scratch(dataTypeSize1, dataTypeSize2, rows.count, rows.columns,
                                          isBasicBlock, isFlashOutputBrc));
@@ -159,6 +174,8 @@ void SoftMaxFlashV2TilingFunc(const ge::Shape& srcShape, uint32_t dataTypeSize1,
                               uint32_t dataTypeSize2, uint32_t localWorkSpaceSize,
                               ::SoftMaxTiling& softmaxFlashTiling, bool, bool isBasicBlock,
                               bool isFlashOutputBrc) {
+  softmaxFlashTiling = {};
+  if (!IsSoftmaxType(dataTypeSize1) || !IsSoftmaxType(dataTypeSize2)) return;
   softmaxFlashTiling =
       aclsim::SplitFlashV2(RowsOf(srcShape, dataTypeSize2), dataTypeSize1, dataTypeSize2,
                            localWorkSpaceSize, isBasicBlock, isFlashOutputBrc);
@@ -188,8 +205,8 @@ uint32_t GetLogSoftMaxMinTmpSize(const ge::Shape& srcShape, uint32_t dataTypeSiz
 void LogSoftMaxTilingFunc(const ge::Shape& srcShape, uint32_t dataTypeSize,
                           uint32_t localWorkSpaceSize, ::LogSoftMaxTiling& softmaxTiling) {
   const Rows rows = RowsOf(srcShape, dataTypeSize);
-  static_cast<::SoftMaxTiling&>(softmaxTiling) = aclsim::SplitSoftmaxRows(
-      rows, aclsim::EvenSoftmaxRows(rows, RowsAtATime(rows, SoftMaxRow(rows), localWorkSpaceSize)));
+  static_cast<::SoftMaxTiling&>(softmaxTiling) =
+      SplitEvenly(rows, SoftMaxRow(rows), localWorkSpaceSize);
 }
 void LogSoftMaxTilingFunc(const ge::Shape& srcShape, uint32_t dataTypeSize,
                           uint32_t localWorkSpaceSize, optiling::LogSoftMaxTiling& softmaxTiling) {

@@ -35,8 +35,10 @@ void Scratch(High op, const ge::Shape& shape, uint32_t typeSize, bool reused, ui
     return;
   }
   const uint32_t count = Temporaries(op, typeSize, reused);
-  *least = count * kScratchRepeat;
-  *most = count * std::max(bytes, kScratchRepeat);
+  *least = aclsim::LeastRepeats(op, count) * kScratchRepeat;
+  // ReGlu of floats works within one repeat.
+  const bool isOneRepeat = op == High::kReGlu && typeSize == kFloatBytes;
+  *most = std::max(isOneRepeat ? 0 : count * bytes, *least);
 }
 
 uint32_t Factor(High op, uint32_t typeSize) {
@@ -265,6 +267,10 @@ void GetMeanMaxMinTmpSize(uint32_t n, uint32_t srcTypeSize, uint32_t accTypeSize
   maxSize = minSize = static_cast<uint32_t>(aclsim::ReduceScratch(
       HighReduction::kRowMean, srcTypeSize, 1, n, false, accTypeSize > srcTypeSize, false));
 }
+void GetMeanTmpBufferFactorSize(uint32_t, uint32_t& maxLiveNodeCount, uint32_t& extraBuffer) {
+  maxLiveNodeCount = 1;
+  extraBuffer = 0;
+}
 void GetAscendQuantMaxMinTmpSize(const ge::Shape& srcShape, uint32_t, uint32_t& maxValue,
                                  uint32_t& minValue) {
   minValue = static_cast<uint32_t>(aclsim::kQuantScratch);
@@ -283,6 +289,28 @@ void GetAscendDequantMaxMinTmpSize(const ge::Shape& srcShape, uint32_t, uint32_t
   const int64_t columns = srcShape.GetDim(matrix ? 1 : 0);
   minValue = static_cast<uint32_t>(aclsim::DequantScratch(1, columns));
   maxValue = static_cast<uint32_t>(aclsim::DequantScratch(rows, columns));
+}
+void GetAscendDequantTmpBufferFactorSize(const ge::Shape& srcShape, uint32_t& maxLiveNodeCount,
+                                         uint32_t& extraBuf) {
+  constexpr uint32_t kBesideRows = 72;  // a block and a repeat of floats
+  const size_t dims = srcShape.GetDimNum();
+  const bool known = dims == 1 || dims == 2;
+  maxLiveNodeCount = !known ? 0 : dims == 1 ? 2 : 1;
+  extraBuf = !known      ? 0
+             : dims == 1 ? kBesideRows
+                         : kBesideRows + static_cast<uint32_t>(srcShape.GetDim(1));
+}
+void GetAscendAntiQuantTmpBufferFactorSize(const ge::Shape& srcShape, const ge::Shape& scaleShape,
+                                           bool isTranspose, ge::DataType,
+                                           ge::DataType outputDataType, uint32_t& maxLiveNodeCount,
+                                           uint32_t& extraBuf) {
+  const auto scales = static_cast<uint32_t>(scaleShape.GetShapeSize());
+  const bool toHalf = outputDataType == ge::DT_FLOAT16;
+  maxLiveNodeCount = !toHalf && scales == 1 ? 1 : 0;
+  extraBuf = toHalf || scales == 1
+                 ? 0
+                 : static_cast<uint32_t>(aclsim::AntiQuantScratch(
+                       toHalf, false, isTranspose, srcShape.GetDim(isTranspose ? 1 : 0), scales));
 }
 void GetAscendAntiQuantMaxMinTmpSize(const ge::Shape& srcShape, const ge::Shape& scaleShape,
                                      bool isTranspose, ge::DataType, ge::DataType outputDataType,
@@ -306,6 +334,34 @@ void GetCumSumMaxMinTmpSize(const ge::Shape& srcShape, uint32_t typeSize, bool i
   minValue = static_cast<uint32_t>(aclsim::CumSumScratch(typeSize, rows, columns, isLastAxis));
   maxValue = static_cast<uint32_t>(
       aclsim::CumSumScratch(typeSize, rows, columns, isLastAxis, aclsim::ScratchRoundUp(rows, 16)));
+}
+
+// Sequences are made in their place.
+void GetArithProgressionMaxMinTmpSize(uint32_t& maxValue, uint32_t& minValue) {
+  maxValue = minValue = 0;
+}
+void GetArangeMaxMinTmpSize(uint32_t& maxValue, uint32_t& minValue) { maxValue = minValue = 0; }
+
+namespace {
+
+// A structure of a value and its index has 8 bytes where the vector unit sorts those; else it is a proposal of 8 elements.
+constexpr uint32_t kProposalElements = 8;
+bool SortsStructures(const platform_ascendc::PlatformAscendC& platform) {
+  const auto arch = static_cast<uint32_t>(platform.GetCurNpuArch());
+  return arch == 2201 || arch == 3510;
+}
+
+}  // namespace
+
+uint32_t GetConcatTmpSize(const platform_ascendc::PlatformAscendC& ascendcPlatform,
+                          uint32_t elemCount, uint32_t dataTypeSize) {
+  return SortsStructures(ascendcPlatform) ? 0 : elemCount * kProposalElements * dataTypeSize;
+}
+uint32_t GetSortTmpSize(const platform_ascendc::PlatformAscendC& ascendcPlatform,
+                        uint32_t elemCount, uint32_t dataTypeSize) {
+  constexpr uint32_t kStructureBytes = 8;
+  return elemCount *
+         (SortsStructures(ascendcPlatform) ? kStructureBytes : kProposalElements * dataTypeSize);
 }
 
 #define ACLSIM_DEFINE_REDUCE_(Name)                                                     \
