@@ -235,9 +235,10 @@ void DataCopyPad(const LocalTensor<T>& dst, const LocalTensor<T>& src,
                           detail::CtlOf(nd2nzParams));
   ACLSIM_KEEP_FRAME();
 }
-// The matrix in GM has its columns one behind the other.
-template <typename T>
-void DataCopy(const LocalTensor<T>& dst, const GlobalTensor<T>& src, const Dn2NzParams& p) {
+// The matrix in GM has its columns one behind the other. Braces mean Nd2NzParams, the only one of architecture 2201.
+template <typename T, typename Params,
+          std::enable_if_t<std::is_same_v<Params, Dn2NzParams>, bool> = true>
+void DataCopy(const LocalTensor<T>& dst, const GlobalTensor<T>& src, const Params& p) {
   ACLSIM_CUBE("DataCopy of DN to NZ", T);
   static_assert(detail::kOf3510<T>, "DataCopy of Dn2NzParams exists on architecture 3510 only");
   aclsim::Nd2NzCtl ctl = {p.dnNum,     p.nValue,        p.dValue,       p.srcDnMatrixStride,

@@ -55,6 +55,30 @@ extern "C" __global__ __aicore__ void by_arguments(GM_ADDR gm) {
   DataCopy<float>(source, y, 8);
 }
 
+// Braces are the parameters of a copy of blocks, with or without the rest of the fields; eight numbers are those of ND to NZ.
+extern "C" __global__ __aicore__ void by_braces(GM_ADDR gm) {
+  AscendC::TPipe pipe;
+  AscendC::TBuf<> buffer;
+  pipe.InitBuffer(buffer, 1024);
+  const LocalTensor<float> x = buffer.GetWithOffset<float>(64, 0);
+  const LocalTensor<float> y = buffer.GetWithOffset<float>(64, 512);
+  const GlobalTensor<float> source = Global<float>(gm);
+  const uint16_t blocks = 8;
+  DataCopy(x, source, {1, blocks, 0, 0});
+  AscendC::PipeBarrier<PIPE_ALL>();
+  DataCopy(y, x, {1, blocks, 0, 0});
+  AscendC::PipeBarrier<PIPE_ALL>();
+  DataCopy(source[64], y, {1, 8, 0, 0});
+}
+[[maybe_unused]] void ByBraces(const LocalTensor<half>& l1, const LocalTensor<half>& l0,
+                               const GlobalTensor<half>& gm) {
+  DataCopy(l1, gm, {1, 16, 64, 0, 64, 16, 1, 0});
+  LoadData(l0, l1, {0, 1, 1, 0, 0, false, 0});
+}
+static_assert((1ull << AscendC::LOAD_DILATION_FILTER_H | 1ull << AscendC::LOAD_DILATION_FILTER_W |
+               1ull << AscendC::LOAD_FILTER_H | 1ull << AscendC::LOAD_FILTER_W |
+               1ull << AscendC::LOAD_STRIDE_H | 1) == 0x10101010101);
+
 // Nothing of a condition is left in a device build: it may leave out the namespace.
 template <typename T>
 struct Split {

@@ -27,6 +27,12 @@ def test_templates_are_found_by_their_arguments(runtime: Runtime, library: ctype
     assert got[0] == np.arange(1, 65).sum()
 
 
+def test_parameters_in_braces(runtime: Runtime, library: ctypes.CDLL) -> None:
+    values = np.arange(64, dtype=np.float32)
+    (got,) = runtime.launch(library["by_braces"], [np.concatenate([values, np.zeros_like(values)])])
+    assert got.tolist() == [*values, *values]
+
+
 def test_assertions_that_hold(runtime: Runtime, library: ctypes.CDLL) -> None:
     """As a statement, behind a value, which stays as it was, and as an expression."""
     (got,) = runtime.launch(library["assertions"], [np.zeros(16, np.uint32)])
