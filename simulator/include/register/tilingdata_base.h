@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <map>  // op_host sources take it from here
 #include <memory>
 #include <utility>
 #include <vector>

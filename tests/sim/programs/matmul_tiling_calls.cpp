@@ -108,9 +108,11 @@ void Chips() {
     return platform;
   };
   ::TCubeTiling got;
-  for (const auto& [name, version] :
-       {std::pair{"of 910B", SocVersion::ASCEND910B}, std::pair{"of 310P", SocVersion::ASCEND310P},
-        std::pair{"of 950", SocVersion::ASCEND950}}) {
+  // The header brings std::map, as CANN's does.
+  const std::map<const char*, SocVersion> versions = {{"of 910B", SocVersion::ASCEND910B},
+                                                      {"of 310P", SocVersion::ASCEND310P},
+                                                      {"of 950", SocVersion::ASCEND950}};
+  for (const auto& [name, version] : versions) {
     // A bias of 512 columns fits the table of a 950 alone; 310P has none, and brings results through UB.
     MatmulApiTiling tiling(room(version));
     OfHalf(&tiling, 16, 512, 64);
