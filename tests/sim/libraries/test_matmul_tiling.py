@@ -455,6 +455,13 @@ def test_schedules_keep_to_their_constraints(tilings: Tilings) -> None:
     assert {(t["stepM"], t["stepN"]) for p, t in given if p.schedule == OUTER} >= {(1, 2), (2, 1)}
 
 
+def test_schedules_may_have_one_buffer_of_l0(tilings: Tilings) -> None:
+    """With two of them three tiles of K are too small for all of it."""
+    p = Product(0, FLOAT, 800, 2048, 64, schedule=NBUFFER33)
+    (answer,) = tilings.of([p])
+    assert checked(p, answer)["dbL0A"] == 1
+
+
 def test_cores_get_parts_of_b_that_l1_holds(tilings: Tilings) -> None:
     """Kernels copy all of it where it fits; else each core copies its columns."""
     whole, large = (

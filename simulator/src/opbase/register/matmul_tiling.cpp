@@ -560,7 +560,8 @@ bool MatmulApiTilingBase::CompleteOuter(const Base& base, Depth* depth) const {
   const int64_t tiles =
       alongN ? Parts(tiling_.singleCoreN, base.n) : Parts(tiling_.singleCoreM, base.m);
   const int32_t two = tiles > 1 ? 2 : 1;
-  if (base.dbC < two) return false;
+  if (base.dbC < two || base.db < 2)
+    return false;  // one tile is loaded while the other one is multiplied
   depth->stepM = alongN ? 1 : two;
   depth->stepN = alongN ? two : 1;
   const int64_t room = sizes_.l1 - RowOfBias(base);
@@ -701,24 +702,25 @@ bool MatmulApiTilingBase::ChooseBase() {
       Base base{m, n, 0, 2, 1};
       const int64_t sums = int64_t{m} * n * kSumBytes;
       const bool hasTable = !hasBias_ || sizes_.bt == 0 || n * kSumBytes <= sizes_.bt;
-      if (sums > sizes_.l0c || !hasTable) break;  // so are all wider ones
-      base.dbC = 2 * sums <= sizes_.l0c ? 2 : 1;
-      for (base.db = 2; base.db >= 1; --base.db) {
-        const int64_t a = Bytes(a_.dataType, Up(m, unitM) * base.db),
-                      b = Bytes(b_.dataType, Up(n, unitN) * base.db);
+      const int64_t inL0c = int64_t{m} * Up(n, unitN) * kSumBytes;
+      if (inL0c > sizes_.l0c || !hasTable) break;  // so are all wider ones
+      base.dbC = 2 * inL0c <= sizes_.l0c ? 2 : 1;
+      Depth depth;
+      const auto fitsTimes = [&](int32_t db) {
+        base.db = db;
+        const int64_t a = Bytes(a_.dataType, Up(m, unitM) * db),
+                      b = Bytes(b_.dataType, Up(n, unitN) * db);
         const int64_t fits =
             std::min(sizes_.l0a / std::max<int64_t>(a, 1), sizes_.l0b / std::max<int64_t>(b, 1));
         base.k = Narrow(std::min<int64_t>(fits / unitK * unitK, ks.end));
-        if (base.k >= ks.begin) break;
-      }
-      if (base.db < 1) continue;
-      const int64_t largest = std::max(
-          {Bytes(a_.dataType, int64_t{m} * base.k), Bytes(b_.dataType, int64_t{n} * base.k), sums});
-      if (sizes_.coupled && largest > sizes_.ub) continue;
-      Depth depth;
-      bool fits = Complete(base, &depth);
-      for (; !fits && base.k - unitK >= ks.begin; fits = Complete(base, &depth)) base.k -= unitK;
-      if (!fits) continue;
+        for (; base.k >= ks.begin; base.k -= unitK) {
+          const int64_t largest = std::max({Bytes(a_.dataType, int64_t{m} * base.k),
+                                            Bytes(b_.dataType, int64_t{n} * base.k), sums});
+          if ((!sizes_.coupled || largest <= sizes_.ub) && Complete(base, &depth)) return true;
+        }
+        return false;
+      };
+      if (!fitsTimes(2) && !fitsTimes(1)) continue;
       const double now = CyclesOf(base, depth);
       if (now < cycles) cycles = now, best = base, bestDepth = depth;
     }
