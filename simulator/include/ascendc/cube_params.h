@@ -286,7 +286,7 @@ struct LoadData3DParamsV2 {
   bool fMatrixCtrl = false;
 };
 
-// Where the fields of extConfig and filterConfig begin; K's extent and the stride along W are the lowest bits.
+// The fields of extConfig and filterConfig begin at these bits; K's extent and the stride along W are the lowest bits.
 constexpr uint64_t LOAD_M_START_POSITION = 48, LOAD_K_START_POSITION = 32, LOAD_M_EXTENSION = 16;
 constexpr uint64_t LOAD_DILATION_FILTER_H = 40, LOAD_DILATION_FILTER_W = 32, LOAD_FILTER_H = 24,
                    LOAD_FILTER_W = 16, LOAD_STRIDE_H = 8;

@@ -218,7 +218,7 @@ class MatmulApiTilingBase {
   // Returns whether a core can have such a part.
   bool CanHave(const Extents& part) const;
   bool FitsL1(const MatTilingType& matrix, int64_t outer, int64_t k) const;
-  // Of the tiling that GetTiling has given last.
+  // Speaks of the tiling that GetTiling has given last.
   bool FitsHalvesOfL1() const;
   bool Refuse(const char* format, ...) const __attribute__((format(printf, 2, 3)));
 
@@ -256,7 +256,7 @@ class MatmulApiTilingBase {
   int32_t SetScaleType(const char* call, MatTilingType* matrix, TPosition pos, CubeFormat type,
                        bool isTrans) const;
   int64_t BytesOfScales(const MatTilingType& matrix, int64_t outer, int64_t k) const;
-  // Of one step in L1: a tile of the operand with its scales, and the row of bias.
+  // Bytes of one step in L1: a tile of the operand with its scales, and the row of bias.
   int64_t StepOfA(const Base& base) const;
   int64_t StepOfB(const Base& base) const;
   int64_t RowOfBias(const Base& base) const;

@@ -271,7 +271,7 @@ int32_t MatmulApiTilingBase::EnableBias(bool isBiasIn) {
   return 0;
 }
 int32_t MatmulApiTilingBase::SetBias(bool isBiasIn) { return EnableBias(isBiasIn); }
-// What it refuses stays as it was: a program that does not look at the status gets another split.
+// A refused extent stays as it was: a program that does not look at the status gets another split.
 int32_t MatmulApiTilingBase::SetFixSplit(int32_t baseMIn, int32_t baseNIn, int32_t baseKIn) {
   const int32_t unitK = BitsOf(a_.dataType) == 0 ? kFractal : C0Of(a_.dataType);
   for (const auto& [name, to, value, unit] : {std::tuple{"baseM", &fixed_.m, baseMIn, kFractal},
@@ -486,7 +486,7 @@ bool MatmulApiTilingBase::Compute() {
   return true;
 }
 
-// What depends on a core's part.
+// Checks what depends on a core's part.
 bool MatmulApiTilingBase::CheckParts() const {
   const int32_t n = tiling_.singleCoreN;
   if (sizes_.coupled && c_.pos == TPosition::VECCALC && c_.type == CubeFormat::ND &&
@@ -513,7 +513,7 @@ bool MatmulApiTilingBase::CheckFixed(const Extents& part) const {
 }
 
 bool MatmulApiTilingBase::CanHave(const Extents& part) const {
-  // That B is refused tells programs to leave it in GM.
+  // Programs leave B in GM when this says no.
   if (cores_ > 1 && !FitsL1(b_, part.n, part.k)) return false;
   if (fixed_.m > Up(part.m, kFractal) ||
       fixed_.n > Up(part.n, std::max(kFractal, C0Of(a_.dataType)))) {
@@ -673,7 +673,7 @@ double MatmulApiTilingBase::CyclesOf(const Base& base, const Depth& depth) const
 
 bool MatmulApiTilingBase::ChooseBase() {
   const int32_t c0 = C0Of(a_.dataType), unitK = UnitOfK();
-  // What SetFixSplit takes of a type's fractals may be too little of a product's.
+  // SetFixSplit knows the fractals of A's type, and not yet which matrix is transposed.
   if (fixed_.k > 0 && fixed_.k % unitK != 0) {
     return Refuse("SetFixSplit: baseK is %d; of these types it is a multiple of %d", fixed_.k,
                   unitK);
