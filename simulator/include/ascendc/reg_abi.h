@@ -59,6 +59,10 @@ struct RegUnalign {
 // --- a vector function ------------------------------------------------------------------------------------------------
 ACLSIM_DEVICE_API void VectorFunctionBegin();
 ACLSIM_DEVICE_API void VectorFunctionEnd();
+// asc_vf_call has begun it, for the __simd_vf__ function that it is about to call.
+ACLSIM_DEVICE_API void VectorFunctionIsCalled();
+// The first statement of a __simd_vf__ function, which kernels call by its name as well. Returns whether a vector function begins there.
+ACLSIM_DEVICE_API bool VectorFunctionEnter();
 // The addresses that a function has as arguments, where it has no other way to one.
 ACLSIM_DEVICE_API void VectorFunctionGets(const void* const* addresses, size_t count);
 class VectorFunction {
@@ -67,6 +71,21 @@ class VectorFunction {
   ~VectorFunction() noexcept(false) { VectorFunctionEnd(); }
   VectorFunction(const VectorFunction&) = delete;
   VectorFunction& operator=(const VectorFunction&) = delete;
+};
+// The body of a __simd_vf__ function; ascc puts it there.
+class VectorFunctionBody {
+ public:
+  VectorFunctionBody() : begins_(VectorFunctionEnter()) {}
+  ~VectorFunctionBody() noexcept(false) {
+    if (begins_) {
+      VectorFunctionEnd();
+    }
+  }
+  VectorFunctionBody(const VectorFunctionBody&) = delete;
+  VectorFunctionBody& operator=(const VectorFunctionBody&) = delete;
+
+ private:
+  bool begins_;
 };
 
 // --- loads and stores -------------------------------------------------------------------------------------------------

@@ -14,7 +14,11 @@
 
 #if __NPU_ARCH__ == 3510
 #define __VEC_SCOPE__ if (const ::aclsim::VectorFunction aclsimVectorFunction{}; true)
+#ifdef ACLSIM_ASC
+#define __simd_vf__ __attribute__((, , , ))  // ascc finds it
+#else
 #define __simd_vf__
+#endif
 #define __simd_callee__
 #ifndef __local_mem__
 #define __local_mem__ __ubuf__
@@ -51,12 +55,14 @@ void Give(const Args&... args) {
 template <auto function, typename... Args>
 void asc_vf_call(Args&&... args) {
   const aclsim::VectorFunction scope;
+  aclsim::VectorFunctionIsCalled();
   Reg::detail::Give(args...);
   function(std::forward<Args>(args)...);
 }
 template <auto function, typename... Args>
 void VF_CALL(Args&&... args) {
   const aclsim::VectorFunction scope;
+  aclsim::VectorFunctionIsCalled();
   Reg::detail::Give(args...);
   function(std::forward<Args>(args)...);
 }

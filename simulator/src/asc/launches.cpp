@@ -128,8 +128,10 @@ class Rewriter {
       } else if (i > 0 && IsTriple(i, '<') && !Is(i - 1, "operator") &&
                  (tokens_[i - 1].kind == Kind::kWord || Is(i - 1, ">") || Is(i - 1, ")"))) {
         Launch(i);
-      } else if (IsWorkspaceMark(i)) {
+      } else if (IsMark(i, kWorkspaceCommas)) {
         TakeWorkspace(i);
+      } else if (IsMark(i, kFunctionCommas)) {
+        BeginVectorFunction(i);
       }
     }
     std::stable_sort(edits_.begin(), edits_.end(),
@@ -168,17 +170,20 @@ class Rewriter {
     }
     return tokens_[first].end == tokens_[first + 1].begin;
   }
-  // __kfc_workspace__, as ascendc/lang.h expands it.
-  static constexpr size_t kMarkTokens = 7;
-  bool IsWorkspaceMark(size_t first) const {
-    static constexpr std::array<std::string_view, kMarkTokens> kMark = {
-        "__attribute__", "(", "(", ",", ",", ")", ")"};
-    for (size_t i = 0; i < kMark.size(); ++i) {
-      if (!Is(first + i, kMark[i])) {
+  // Words of the device compiler that the headers expand to attributes without a name: __kfc_workspace__ has two commas, __simd_vf__
+  // three.
+  static constexpr size_t kWorkspaceCommas = 2, kFunctionCommas = 3;
+  static constexpr size_t kAround = 5;  // tokens of a mark beside its commas
+  bool IsMark(size_t first, size_t commas) const {
+    if (!Is(first, "__attribute__") || !Is(first + 1, "(") || !Is(first + 2, "(")) {
+      return false;
+    }
+    for (size_t i = 0; i < commas; ++i) {
+      if (!Is(first + 3 + i, ",")) {
         return false;
       }
     }
-    return true;
+    return Is(first + 3 + commas, ")") && Is(first + 4 + commas, ")");
   }
 
   // The last token of [aicore] or [host, aicore] in front of a declaration, which is what the device compiler's words for it expand to
@@ -202,7 +207,7 @@ class Rewriter {
 
   // The core has the parameter from the kernel's first statement on. mark: where the mark begins.
   void TakeWorkspace(size_t mark) {
-    const size_t begin = mark + kMarkTokens;
+    const size_t begin = mark + kAround + kWorkspaceCommas;
     size_t end = begin;
     while (end < tokens_.size() && !Is(end, ",") && !Is(end, ")")) {
       ++end;
@@ -220,6 +225,24 @@ class Rewriter {
       edits_.push_back({body, body,
                         " ::aclsim::SetSystemWorkspace(reinterpret_cast<unsigned char*>(" +
                             std::string(Text(end - 1)) + "));"});
+    }
+  }
+
+  // A __simd_vf__ function is a vector function also where its name is called, without asc_vf_call. mark: where the mark begins.
+  void BeginVectorFunction(size_t mark) {
+    bool hasParameters = false;
+    int depth = 0;
+    for (size_t i = mark + kAround + kFunctionCommas; i < tokens_.size(); ++i) {
+      depth += Is(i, "(") ? 1 : Is(i, ")") ? -1 : 0;
+      hasParameters = hasParameters || Is(i, ")");
+      if (depth == 0 && Is(i, ";")) {
+        return;  // a declaration
+      }
+      if (depth == 0 && hasParameters && Is(i, "{")) {
+        const size_t body = tokens_[i].end;
+        edits_.push_back({body, body, " const ::aclsim::VectorFunctionBody aclsimVectorFunction;"});
+        return;
+      }
     }
   }
 

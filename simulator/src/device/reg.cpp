@@ -82,8 +82,21 @@ void VectorFunctionGets(const void* const* addresses, size_t count) {
   std::erase(state.arguments, nullptr);
 }
 
+void VectorFunctionIsCalled() { ThreadVectorState().called = true; }
+
+bool VectorFunctionEnter() {
+  VectorState& state = ThreadVectorState();
+  if (state.core != nullptr && state.called) {
+    state.called = false;
+    return false;
+  }
+  VectorFunctionBegin();
+  return true;
+}
+
 void VectorFunctionEnd() {
   VectorState& state = ThreadVectorState();
+  state.called = false;
   Core* const core = state.core;
   state.core = nullptr;
   if (core == nullptr || std::uncaught_exceptions() > 0) {
