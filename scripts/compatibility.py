@@ -526,7 +526,8 @@ itself are in [compatibility_examples.md](compatibility_examples.md), those for 
 [compatibility_examples_matrix.md](compatibility_examples_matrix.md) (but for best practices, which
 multiply 8,192 x 8,192 x 8,192 numbers) and, by the basic API of Ascend 950, in
 [compatibility_examples_matrix_950.md](compatibility_examples_matrix_950.md), those of catlass in
-[compatibility_catlass.md](compatibility_catlass.md), attention kernels on it in
+[compatibility_catlass.md](compatibility_catlass.md) and, for Ascend 950, in
+[compatibility_catlass_950.md](compatibility_catlass_950.md), attention kernels on it in
 [compatibility_attention.md](compatibility_attention.md); what `aclgrad check` says of
 41 operators is in [compatibility_check.md](compatibility_check.md). More libraries: {others}.\
 {matrix}

@@ -90,8 +90,7 @@ class Mutex {
  private:
   template <pipe_t pipe, int arch = detail::kArch>
   static constexpr void Check() {
-    static_assert(arch == 3510,
-                  "Mutex is of Ascend 950 alone: take SetFlag and WaitFlag here");
+    static_assert(arch == 3510, "Mutex is of Ascend 950 alone: take SetFlag and WaitFlag here");
     static_assert(pipe == PIPE_S || pipe == PIPE_V || pipe == PIPE_M || pipe == PIPE_MTE1 ||
                       pipe == PIPE_MTE2 || pipe == PIPE_MTE3 || pipe == PIPE_FIX,
                   "Mutex is of one pipe: PIPE_S, V, M, MTE1, MTE2, MTE3 or FIX");

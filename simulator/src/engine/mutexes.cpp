@@ -54,7 +54,8 @@ void HintReserved(Core& core, uint8_t id, const SyncEvent& event) {
   finding.kind = "mutex-use";
   finding.severity = Severity::kHint;
   finding.at = core.PlaceOf(event.name, event.from, event.site, "");
-  finding.detail = Format("mutex %u is one of those that the system keeps for itself, 28 to 31", id);
+  finding.detail =
+      Format("mutex %u is one of those that the system keeps for itself, 28 to 31", id);
   finding.advice = "Take ids from AllocMutexID, or 0 to 27.";
   core.Find(std::move(finding));
 }
@@ -124,11 +125,11 @@ void UnlockMutex(int32_t pipe, uint8_t id) try {
   if (!mutex.locked || mutex.pipe != own) {
     const std::string found =
         mutex.locked ? Format("which %s has locked", PipeName(mutex.pipe)) : "which is not locked";
-    core.GoOn(core.FaultAt("mutex-use", event.site, own, "Mutex::Unlock",
-                           Format("Unlock of mutex %u for %s, %s", id, PipeName(own), found.c_str()),
-                           kPairs,
-                           mutex.site == 0 ? std::vector<uint32_t>{} : std::vector{mutex.site}),
-              "nothing is unlocked here");
+    core.GoOn(
+        core.FaultAt("mutex-use", event.site, own, "Mutex::Unlock",
+                     Format("Unlock of mutex %u for %s, %s", id, PipeName(own), found.c_str()),
+                     kPairs, mutex.site == 0 ? std::vector<uint32_t>{} : std::vector{mutex.site}),
+        "nothing is unlocked here");
     return;
   }
   Unlock(core, &mutex, id, event);
