@@ -99,6 +99,19 @@ def _preprocessing(command: Sequence[str], text: Path) -> list[str]:
     return words
 
 
+def _name_parsed(command: Sequence[str], text: Path, listed: Path) -> None:
+    """Put a header that is parsed already in place of its copy, which goes, in what was read."""
+
+    def escaped(name: str) -> str:
+        return re.sub(r"([ #])", r"\\\1", name).replace("$", "$$")
+
+    for word, after in itertools.pairwise(command):
+        if word == "-include" and os.path.isfile(f"{after}.gch") and listed.is_file():
+            copy = escaped(str(text.with_name(f"{text.name}.h")))
+            said = listed.read_text("utf-8", "surrogateescape").replace(copy, escaped(after))
+            files.write(listed, said.encode("utf-8", "surrogateescape"), "list of headers")
+
+
 def _of_text(command: Sequence[str], text: Path) -> list[str]:
     """The command with expanded text for its source: headers and dependencies are no part."""
     words: list[str] = []
@@ -171,6 +184,7 @@ class Step:
                 return error
             error = run(_preprocessing(command, text))
             if error is None:
+                _name_parsed(command, text, listed)
                 expanded = _SPACES.sub("", text.read_text("utf-8", "surrogateescape"))
                 expanded = without_launches(expanded) if "<<<" in expanded else expanded
                 files.write(text, expanded.encode("utf-8", "surrogateescape"), "source")

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from aclgrad.building.compiler import Compiler
+from aclgrad.common import rebuild
 from aclgrad.errors import AclgradError
 from aclgrad.reading.sources import SourcesError
 from aclgrad.running import kernel_file
@@ -53,7 +54,9 @@ def test_spaces_of_functions_by_hand(tmp_path: Path, kind: str) -> None:
     file, header = tmp_path / "spelt.cpp", tmp_path / "words.h"
     file.write_text(SPELT.replace("@type@", kind))
     header.write_text(WORDS)
-    kernel_file.build_kernel(file, FAMILY)
+    built = kernel_file.build_kernel(file, FAMILY)
+    # Nothing that it was made from is gone, or it would be made anew by each command.
+    assert rebuild.unchanged(built.library)
     # The header is still known as an input, and lines are those of the sources.
     header.write_text(WORDS + 'static_assert(sizeof(int) == 1, "changed");\n')
     with pytest.raises(SourcesError, match=r"words.h:4: static assertion failed: changed"):
