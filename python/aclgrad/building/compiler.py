@@ -76,8 +76,8 @@ class Told(NamedTuple):
     keys: list[str]
     """The tiling keys."""
     types: str
-    """Of a source with kernels of both kinds of cores what each key runs on, as numbers: how many
-    keys, then key, AICs and AIVs of each.
+    """The cores that each key runs on, of a source with kernels of both kinds of cores, as numbers:
+    how many keys, then key, AICs and AIVs of each.
     """
     open: bool
     """Whether the source names no kernel type and may have code for cube cores."""

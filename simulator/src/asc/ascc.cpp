@@ -631,7 +631,7 @@ class Driver {
       for (const std::string& key : kernel.keys) {
         keys += key + "\n";
       }
-      // What its kernel runs on follows from code that is not there yet.
+      // The cores of its kernel follow from code that is not there yet.
       if (kernel.kernels.count(command_.entry) == 0 && command_.assembly.empty() &&
           (kernel.derived || (kernel.branches && CallsMatrixUnits(source)))) {
         keys += "open by code\n";
@@ -673,7 +673,7 @@ class Driver {
     words.insert(words.end(), command_.flags.begin(), command_.flags.end());
     words.insert(words.end(),
                  {"-isystem", OwnHeaders(), "-E", "-x", "c++", source, "-o", expanded});
-    // What does not get through the preprocessor for cube cores has nothing for them.
+    // A source that does not get through the preprocessor for cube cores has nothing for them.
     return Execute(words, temporary_.File("said.txt")) == 0 &&
            aclsim::CallsMatrixUnits(Read(expanded), soc_.npuArch, OwnHeaders());
   }
