@@ -211,7 +211,10 @@ def _attribute(op: Definition, attr: AttrDef) -> tuple[CParam, str]:
     pointer = c_type.endswith("* ")
     name = naming.camel(attr.name) + ("Optional" if pointer and not attr.required else "")
     value = name
-    if attr.kind == "String" and attr.default is not None:
+    if attr.kind == "Float":
+        # CANN hands out the bytes of what OP_ATTR is given, and tiling reads a float.
+        value = f"static_cast<float>({name})"
+    elif attr.kind == "String" and attr.default is not None:
         value = f"({name} == nullptr ? {json.dumps(attr.default)} : {name})"
     elif pointer and isinstance(attr.default, list):
         kind = attr.kind.removeprefix("List")

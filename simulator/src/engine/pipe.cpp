@@ -70,24 +70,17 @@ void ForgetBuffers(Core& core) {
   core.elsewhere.clear();
 }
 
-// The pipe hands out UB and event ids from the start again; its queues and their tensors are nobody's from here on.
-void StartAnew(Core& core, uint32_t pipe) {
-  PipeInfo& info = core.pipes[pipe];
-  info.used = {};
-  info.buffers = 0;
-  info.allocated = {};
-  core.idle.clear();
-  ForgetQueueEvents(core, pipe);
-  const auto ofAnother = [&](const auto& part) { return part.pipe != pipe; };
-  const bool alone = std::none_of(core.pools.begin() + 1, core.pools.end(), ofAnother) &&
-                     std::none_of(core.ques.begin() + 1, core.ques.end(),
-                                  [&](const QueInfo& que) { return ofAnother(que) && !que.gone; });
-  if (alone) {
-    ForgetBuffers(core);
-    return;
-  }
-  for (QueInfo& que : core.ques) {
-    if (que.pipe != pipe) {
+// Returns whether there are tensors at fixed addresses: they are of no pipe and stay what they are.
+bool HasFixed(const Core& core) {
+  return std::any_of(core.buffers.begin() + 1, core.buffers.end(),
+                     [](const BufferInfo& buffer) { return buffer.que == 0; });
+}
+
+// The queues of a pipe, or of all, and their tensors are nobody's from here on.
+void LeaveQueues(Core& core, uint32_t pipe) {
+  for (size_t i = 1; i < core.ques.size(); ++i) {
+    QueInfo& que = core.ques[i];
+    if (que.gone || (pipe != kAnyPipe && que.pipe != pipe)) {
       continue;
     }
     que.gone = true;
@@ -97,6 +90,26 @@ void StartAnew(Core& core, uint32_t pipe) {
       ++core.buffers[buf].generation;
       core.buffers[buf].state = BufferState::kFree;
     }
+  }
+}
+
+// The pipe hands out UB and event ids from the start again.
+void StartAnew(Core& core, uint32_t pipe) {
+  PipeInfo& info = core.pipes[pipe];
+  info.used = {};
+  info.buffers = 0;
+  info.allocated = {};
+  core.idle.clear();
+  ForgetQueueEvents(core, pipe);
+  const auto ofAnother = [&](const auto& part) { return part.pipe != pipe; };
+  const bool alone = !HasFixed(core) &&
+                     std::none_of(core.pools.begin() + 1, core.pools.end(), ofAnother) &&
+                     std::none_of(core.ques.begin() + 1, core.ques.end(),
+                                  [&](const QueInfo& que) { return ofAnother(que) && !que.gone; });
+  if (alone) {
+    ForgetBuffers(core);
+  } else {
+    LeaveQueues(core, pipe);
   }
 }
 
@@ -126,8 +139,12 @@ uint32_t PipeOpen(void* object) {
   const auto exists = [](const PipeInfo& pipe) { return pipe.object != nullptr; };
   if (std::none_of(core.pipes.begin(), core.pipes.end(), exists)) {
     DrainPipes(core);
-    ForgetBuffers(core);
-    core.pipes.resize(1);
+    if (HasFixed(core)) {
+      LeaveQueues(core, kAnyPipe);
+    } else {
+      ForgetBuffers(core);
+      core.pipes.resize(1);
+    }
   }
   core.pipes.emplace_back().object = object;
   core.currentPipe = static_cast<uint32_t>(core.pipes.size() - 1);

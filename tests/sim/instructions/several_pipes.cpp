@@ -62,6 +62,20 @@ extern "C" __global__ __aicore__ void declared_together(GM_ADDR gm) {
   AddOne(&third, gm);
 }
 
+// A tensor at a fixed address outlives the beginning of a pipe.
+extern "C" __global__ __aicore__ void fixed_before(GM_ADDR gm) {
+  const LocalTensor<float> x(TPosition::VECCALC, 1024, kLanes);
+  TPipe pipe;
+  TBuf<> buffer;
+  pipe.InitBuffer(buffer, 2 * kBytes);
+  const LocalTensor<float> y = buffer.Get<float>();
+  DataCopy(x, Global<float>(gm), kLanes);
+  PipeBarrier<PIPE_ALL>();
+  Adds(y, x, 1.0f, kLanes);
+  PipeBarrier<PIPE_ALL>();
+  DataCopy(Global<float>(gm), y, kLanes);
+}
+
 extern "C" __global__ __aicore__ void in_scopes(GM_ADDR gm) {
   for (int i = 0; i < 3; ++i) {
     TPipe pipe;

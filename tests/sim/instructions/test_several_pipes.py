@@ -39,6 +39,12 @@ def test_one_after_the_other(runtime: Runtime, library: ctypes.CDLL, name: str, 
     np.testing.assert_array_equal(got, values + 3)
 
 
+def test_a_fixed_address_before_a_pipe(runtime: Runtime, library: ctypes.CDLL) -> None:
+    values = np.arange(64, dtype=np.float32)
+    (got,) = runtime.launch(library["fixed_before"], [values])
+    np.testing.assert_array_equal(got, values + 1)
+
+
 def test_event_ids_of_a_copy(runtime: Runtime, library: ctypes.CDLL) -> None:
     (got,) = runtime.launch(library["copied_event_ids"], [np.zeros(16, np.int32)])
     assert got[:2].tolist() == [1, 1]

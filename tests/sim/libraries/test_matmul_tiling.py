@@ -435,7 +435,7 @@ def test_what_tiling_is_told_of_memories(toolkit: Path, tmp_path: Path, soc: str
 def test_schedules_keep_to_their_constraints(tilings: Tilings) -> None:
     """3 x 3 tiles of A in L1; two tiles of an Iterate, side by side across the order."""
     rng = np.random.default_rng(33)
-    products = []
+    products: list[Product] = []
     while len(products) < 800:
         p = anything(rng)
         p.schedule = int(rng.choice([OUTER, NBUFFER33]))

@@ -339,4 +339,5 @@ def test_attribute_that_is_handed_over_as_a_double(
     ran = operator_call.run(folder, [[x], [x]], ["scale=0.3"], soc=SOC)
     assert [found.kind for found in ran.findings] == ["attr-type"] * wrong
     if not wrong:
-        np.testing.assert_allclose(ran.outputs["y"], np.float32(2.3) * x, rtol=1e-6)
+        got = ran.outputs["y"].astype(np.float64)
+        np.testing.assert_allclose(got, 2.3 * x.astype(np.float64), rtol=1e-6)
