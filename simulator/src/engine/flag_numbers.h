@@ -18,7 +18,7 @@ inline constexpr uint32_t kUnitFlags = 35 * 8;
 inline uint32_t EventFlag(uint8_t event, int32_t id) {
   return event * 8u + static_cast<uint32_t>(id);
 }
-// What an Unlock tells the pipe that may lock the mutex next.
+// The flag that an Unlock sets for a pipe that may lock the mutex next.
 inline uint32_t MutexFlag(uint32_t id, Pipe next) {
   return kEventFlags + id * static_cast<uint32_t>(kPipes) + static_cast<uint32_t>(next);
 }

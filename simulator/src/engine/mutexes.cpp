@@ -100,7 +100,7 @@ void LockMutex(int32_t pipe, uint8_t id) try {
   event.from = mutex.pipe;
   event.flag = MutexFlag(id, own);
   if (mutex.behind[at]) {
-    // What the last Unlock stood behind is past: the pipe that had the mutex is waited for as it is now.
+    // Some Unlock had no flag for this pipe: it waits for the one that had the mutex, as that is now.
     SyncEvent set = event;
     set.kind = SyncEvent::Kind::kSet;
     set.further = true;
