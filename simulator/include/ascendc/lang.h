@@ -15,7 +15,8 @@
 #define ASCENDC_TPL_KERNEL
 #else
 #define __aicore__
-// ascc tells kernels from other functions by this, and compiles them once more with another visibility: asc/device_code.h.
+// ascc tells kernels from other functions by this, and compiles them once more with another visibility: asc/device_code.h. Nothing behind
+// the comma is an attribute: it tells them from what libraries export.
 #ifndef ACLSIM_KERNEL_VISIBILITY
 #define ACLSIM_KERNEL_VISIBILITY "default"
 #endif
