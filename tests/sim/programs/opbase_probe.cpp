@@ -25,9 +25,11 @@ const aclTensor* ProbeShift(const aclTensor* x, double bias, aclOpExecutor* exec
   L0_DFX(ProbeShift, x, bias);
   aclTensor* y =
       executor->AllocTensor(x->GetDataType(), x->GetStorageFormat(), x->GetStorageFormat());
-  auto inferred = INFER_SHAPE(ProbeShift, OP_INPUT(x), OP_OUTPUT(y), OP_ATTR(bias));
+  auto inferred =
+      INFER_SHAPE(ProbeShift, OP_INPUT(x), OP_OUTPUT(y), OP_ATTR(static_cast<float>(bias)));
   CHECK_RET(inferred == ACLNN_SUCCESS, nullptr);
-  auto added = ADD_TO_LAUNCHER_LIST_AICORE(ProbeShift, OP_INPUT(x), OP_OUTPUT(y), OP_ATTR(bias));
+  auto added = ADD_TO_LAUNCHER_LIST_AICORE(ProbeShift, OP_INPUT(x), OP_OUTPUT(y),
+                                           OP_ATTR(static_cast<float>(bias)));
   return added == ACLNN_SUCCESS ? y : nullptr;
 }
 }  // namespace l0op
