@@ -239,7 +239,7 @@ class GlobalTensor {
                    hint == CacheMode::CACHE_MODE_DISABLE);
   }
 #if __NPU_ARCH__ == 3510
-  // The same memory as elements of another type.
+  // Returns a tensor of the same memory, with elements of another type.
   template <typename U>
   GlobalTensor<U> ReinterpretCast() const {
     GlobalTensor<U> view;

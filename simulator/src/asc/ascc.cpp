@@ -657,7 +657,7 @@ class Driver {
     return refused ? 1 : 0;
   }
 
-  // Whether the text of an operator's source for cube cores calls matrix units.
+  // Returns whether the text of an operator's source for cube cores calls matrix units.
   bool CallsMatrixUnits(const std::string& source) const {
     const Words own = aclsim::ArchitectureWords(soc_.npuArch, false);
     const Words other = aclsim::ArchitectureWords(soc_.npuArch, true);

@@ -39,7 +39,7 @@ bool IsRunOfLaunch(std::string_view symbol);
 std::vector<SourceFault> ReadDeviceCode(const std::string& assembly, const DeviceCodeRules& rules,
                                         LaunchSet* working);
 
-// Whether the kernel function of a name, or any if none has it, has work for this kind of core.
+// Tells whether the kernel function of a name, or any if none has it, has work for this kind of core.
 bool KernelHasWork(const std::string& assembly, const std::string& entry, bool cube);
 
 }  // namespace aclsim

@@ -59,7 +59,7 @@ struct KernelSource {
 KernelSource ReadKernelSource(std::string_view text, uint32_t npuArch, const std::string& entry,
                               const std::string& toolkitHeaders, bool anyKernel);
 
-// Whether the other text of a source, that for cube cores, calls matrix units while the cores of some kernel are open.
+// Tells whether the other text of a source, that for cube cores, calls matrix units while the cores of some kernel are open.
 bool CallsMatrixUnits(std::string_view text, uint32_t npuArch, const std::string& toolkitHeaders);
 
 }  // namespace aclsim

@@ -15,9 +15,9 @@
 namespace aclsim {
 
 struct VectorState {
-  Core* core = nullptr;          // null outside of vector functions
-  bool called = false;           // by asc_vf_call, and its __simd_vf__ function has not begun
-  bool observed = false;         // registers say what of them is undefined
+  Core* core = nullptr;   // null outside of vector functions
+  bool called = false;    // asc_vf_call has begun it, and its __simd_vf__ function has not entered
+  bool observed = false;  // registers say what of them is undefined
   VectorTimer* timer = nullptr;  // null when nobody times
   uint32_t number = 0;
   uint32_t site = 0;

@@ -16,10 +16,10 @@ struct Mutexes {
   struct One {
     bool locked = false;
     bool allocated = false;
-    Pipe pipe = Pipe::kScalar;                // of the last Lock
-    uint32_t site = 0;                        // of it, or of the Unlock that followed
+    Pipe pipe = Pipe::kScalar;                // the pipe of the last Lock
+    uint32_t site = 0;                        // where that Lock is, or the Unlock that followed
     std::array<uint32_t, kPipes> unlocked{};  // Unlocks that a pipe's next Lock waits for
-    std::array<bool, kPipes> behind{};        // there were more of them
+    std::array<bool, kPipes> behind{};  // a pipe's next Lock has more to wait for than it was told
   };
   std::array<One, kMutexIds> each{};
 };

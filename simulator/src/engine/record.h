@@ -215,7 +215,7 @@ struct SyncEvent {
   uint32_t number = 0;  // of what a CoreMeeting is about; of flags between cores: FlagSenders
   const char* name = "";
   uint32_t site = 0;
-  bool further = false;  // of a Lock or Unlock that counts already
+  bool further = false;  // the call that this is of has its cost already
 };
 
 // Times the instructions of vector functions, as they run.

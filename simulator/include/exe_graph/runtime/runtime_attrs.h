@@ -57,7 +57,7 @@ class RuntimeAttrs {
     kListFloat = 32,
     kListBool = 64,
     kListListInt = 128,
-    kDouble = 256,  // of a definition's Float, when OP_ATTR was given a double
+    kDouble = 256,  // an attribute that the definition calls Float, given to OP_ATTR as a double
     kAny = ~0U,
   };
   void Append(std::unique_ptr<uint8_t[]> value, unsigned kind = kAny, std::string name = {}) {
