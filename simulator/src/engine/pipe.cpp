@@ -58,29 +58,14 @@ void DrainPipes(Core& core) {
   core.Sync(core.MakeSync(SyncEvent::Kind::kAll, Pipe::kScalar, Pipe::kScalar, 0));
 }
 
-// Forgets what buffers, queues and pools there are, of all pipes.
-void ForgetBuffers(Core& core) {
-  for (uint32_t buf = 1; buf < core.buffers.size(); ++buf) {
-    ForgetFlags(core, buf);
-  }
-  core.buffers.resize(1);
-  core.ques.resize(1);
-  core.pools.resize(1);
-  core.idle.clear();
-  core.elsewhere.clear();
-}
-
-// Returns whether there are tensors at fixed addresses: they are of no pipe and stay what they are.
-bool HasFixed(const Core& core) {
-  return std::any_of(core.buffers.begin() + 1, core.buffers.end(),
-                     [](const BufferInfo& buffer) { return buffer.que == 0; });
-}
+// Returns whether a queue is of no TPipe: it stands for tensors at fixed addresses, also for those of an AIV in its AIC's memories.
+bool IsFixed(const QueInfo& que) { return que.pipe == 0; }
 
 // The queues of a pipe, or of all, and their tensors are nobody's from here on.
 void LeaveQueues(Core& core, uint32_t pipe) {
   for (size_t i = 1; i < core.ques.size(); ++i) {
     QueInfo& que = core.ques[i];
-    if (que.gone || (pipe != kAnyPipe && que.pipe != pipe)) {
+    if (que.gone || IsFixed(que) || (pipe != kAnyPipe && que.pipe != pipe)) {
       continue;
     }
     que.gone = true;
@@ -93,6 +78,27 @@ void LeaveQueues(Core& core, uint32_t pipe) {
   }
 }
 
+// Forgets what buffers, queues and pools there are, of all pipes. Tensors at fixed addresses are of no pipe and stay what they are, with
+// their numbers.
+void ForgetBuffers(Core& core) {
+  LeaveQueues(core, kAnyPipe);
+  size_t kept = core.buffers.size();
+  while (kept > 1 && !IsFixed(core.ques[core.buffers[kept - 1].que])) {
+    --kept;
+  }
+  core.buffers.resize(kept);
+  uint32_t last = 0;
+  for (const BufferInfo& buffer : core.buffers) {
+    last = std::max(last, buffer.que);
+  }
+  core.ques.resize(last + 1);
+  core.pools.resize(1);
+  core.idle.clear();
+  if (kept == 1) {
+    core.elsewhere.clear();
+  }
+}
+
 // The pipe hands out UB and event ids from the start again.
 void StartAnew(Core& core, uint32_t pipe) {
   PipeInfo& info = core.pipes[pipe];
@@ -101,9 +107,8 @@ void StartAnew(Core& core, uint32_t pipe) {
   info.allocated = {};
   core.idle.clear();
   ForgetQueueEvents(core, pipe);
-  const auto ofAnother = [&](const auto& part) { return part.pipe != pipe; };
-  const bool alone = !HasFixed(core) &&
-                     std::none_of(core.pools.begin() + 1, core.pools.end(), ofAnother) &&
+  const auto ofAnother = [&](const auto& part) { return part.pipe != pipe && part.pipe != 0; };
+  const bool alone = std::none_of(core.pools.begin() + 1, core.pools.end(), ofAnother) &&
                      std::none_of(core.ques.begin() + 1, core.ques.end(),
                                   [&](const QueInfo& que) { return ofAnother(que) && !que.gone; });
   if (alone) {
@@ -139,12 +144,8 @@ uint32_t PipeOpen(void* object) {
   const auto exists = [](const PipeInfo& pipe) { return pipe.object != nullptr; };
   if (std::none_of(core.pipes.begin(), core.pipes.end(), exists)) {
     DrainPipes(core);
-    if (HasFixed(core)) {
-      LeaveQueues(core, kAnyPipe);
-    } else {
-      ForgetBuffers(core);
-      core.pipes.resize(1);
-    }
+    ForgetBuffers(core);
+    core.pipes.resize(1);
   }
   core.pipes.emplace_back().object = object;
   core.currentPipe = static_cast<uint32_t>(core.pipes.size() - 1);
