@@ -24,7 +24,7 @@ constexpr size_t kLanes = 16, kRows = 8, kPanels = 2;
 #elif defined(__AVX__)
 constexpr size_t kLanes = 8, kRows = 4, kPanels = 1;
 #else
-constexpr size_t kLanes = 4, kRows = 2, kPanels = 1;
+constexpr size_t kLanes = 4, kRows = 4, kPanels = 1;
 #endif
 
 template <typename T>
@@ -32,12 +32,18 @@ struct LanesOf {
   using Type __attribute__((vector_size(kLanes * sizeof(float)))) = T;
 };
 
-inline void Add(float* c, const float* sum) {
-  for (size_t i = 0; i < kLanes; ++i) {
-    c[i] += sum[i];
-  }
+template <typename Lanes>
+inline Lanes Load(const void* from) {
+  Lanes lanes;
+  std::memcpy(&lanes, from, sizeof(lanes));
+  return lanes;
 }
-inline void Add(int32_t* c, const int32_t* sum) {
+
+inline void Add(float* c, LanesOf<float>::Type sum) {
+  const auto lanes = Load<LanesOf<float>::Type>(c) + sum;
+  std::memcpy(c, &lanes, sizeof(lanes));
+}
+inline void Add(int32_t* c, LanesOf<int32_t>::Type sum) {
   for (size_t i = 0; i < kLanes; ++i) {
     const int64_t exact = int64_t{c[i]} + sum[i];
     c[i] = static_cast<int32_t>(exact > INT32_MAX   ? INT32_MAX
@@ -55,9 +61,7 @@ inline void Tile(T* c, const T* a, const T* b, const CubeProduct& at) {
   const auto addToC = [&] {
     for (size_t r = 0; r < rows; ++r) {
       for (size_t q = 0; q < kAcross; ++q) {
-        T lanes[kLanes];
-        std::memcpy(lanes, &sum[r][q], sizeof(lanes));
-        Add(c + q / kInPanel * at.panelC + r * kPanel + q % kInPanel * kLanes, lanes);
+        Add(c + q / kInPanel * at.panelC + r * kPanel + q % kInPanel * kLanes, sum[r][q]);
         sum[r][q] = Lanes{};
       }
     }
@@ -67,9 +71,8 @@ inline void Tile(T* c, const T* a, const T* b, const CubeProduct& at) {
     for (size_t i = 0; i < count; ++i) {
       Lanes y[kAcross];
       for (size_t q = 0; q < kAcross; ++q) {
-        std::memcpy(&y[q],
-                    b + q / kInPanel * at.panelB + (from + i) * kPanel + q % kInPanel * kLanes,
-                    sizeof(y[q]));
+        y[q] =
+            Load<Lanes>(b + q / kInPanel * at.panelB + (from + i) * kPanel + q % kInPanel * kLanes);
       }
       for (size_t r = 0; r < rows; ++r) {
         const T x = a[r * at.k0 + i];
