@@ -16,10 +16,15 @@ ACLSIM_DEVICE_API int32_t MatmulServe(int32_t holder, void* request, uint32_t by
 ACLSIM_DEVICE_API void MatmulAnswer(uint32_t vector, uint32_t object, const void* answer,
                                     uint32_t bytes);
 ACLSIM_DEVICE_API void MatmulAwait(uint32_t object, void* answer, uint32_t bytes);
-// The toolkit's own part of the launch's workspace has a share for each AIV: a tile of C, and an image of UB. Returns where the tile lies
-// (local: null), or `what` that the AIV has at `local` in UB. given: GetSysWorkSpacePtr.
-// Bytes of a tile of C that goes to UB: L0C of 2201. That of Ascend 950 is larger.
+// Bytes of a tile of C that goes to UB: L0C.
+#if __NPU_ARCH__ == 3510
+inline constexpr uint32_t kMatmulSlotBytes = 256 * 1024;
+#else
 inline constexpr uint32_t kMatmulSlotBytes = 128 * 1024;
+#endif
+// The toolkit's own part of the launch's workspace has a share for each AIV: a tile of C, and an image of UB. Returns where the tile lies
+// (local: null), or `what` that the AIV has at `local` in UB. given: GetSysWorkSpacePtr. Ascend 950 has memory between cores in place of
+// the workspace.
 ACLSIM_DEVICE_API uint8_t* MatmulWorkspace(uint8_t* given, const void* local, uint64_t bytes,
                                            const char* what);
 

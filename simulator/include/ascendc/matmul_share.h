@@ -73,9 +73,7 @@ class Share {
     constexpr uint32_t kSize = sizeof(T);
     const uint32_t row = UpTo(tile.columns * kSize, ONE_BLK_SIZE);
     if (uint64_t{tile.rows} * tile.pitch * kSize > aclsim::kMatmulSlotBytes) {
-      Misuse("GetTensorC",
-             "Use a smaller base block: the simulator brings tiles by the workspace, on Ascend 950 "
-             "too, and has room for 131072 bytes.",
+      Misuse("GetTensorC", "Use a smaller base block: a tile lies in L0C.",
              "a tile of %u rows of %u elements of %u bytes goes to UB", tile.rows, tile.pitch,
              kSize);
     }

@@ -94,10 +94,11 @@ enum KernelMetaType : uint8_t {
 namespace aclsim {
 template <KernelMetaType kind>
 struct KernelTypeOf {
-#if __NPU_ARCH__ != 2201
+#if __NPU_ARCH__ != 2201 && __NPU_ARCH__ != 3510
   static_assert(kind != KERNEL_TYPE_MIX_AIC_1_1 && kind != KERNEL_TYPE_MIX_AIC_1_2,
                 "matrix units: MIX kernels, on AICs and AIVs together, are simulated for "
-                "architecture 2201 (Atlas A2 and A3) only; docs/simulator.md says what is");
+                "architectures 2201 and 3510 (Atlas A2, A3 and 950) only; docs/simulator.md says "
+                "what is");
 #elif !defined(ACLSIM_HALVES)
   static_assert(kind != KERNEL_TYPE_MIX_AIC_1_1 && kind != KERNEL_TYPE_MIX_AIC_1_2,
                 "matrix units: the halves of a MIX kernel are compiled apart, by ascc and by "

@@ -11,13 +11,10 @@
 #include "engine/meeting.h"
 #include "engine/scheduler.h"
 #include "engine/tiling_checks.h"
-#include "soc/library_workspace.h"
 
 namespace aclsim {
 
 namespace {
-
-static_assert(kMatmulTile == kMatmulSlotBytes);
 
 // Behind those that kernels may set.
 constexpr uint16_t kRequested = 16, kAnswered = 17;
@@ -46,22 +43,6 @@ void TellBehind(Core& core, Pipe pipe, uint16_t flag, uint32_t of, std::function
 void Heard(Core& core, uint16_t flag, uint32_t of) {
   core.Sync(
       core.MakeSync(SyncEvent::Kind::kWait, Pipe::kScalar, Pipe::kScalar, CoreFlag(flag), of));
-}
-
-// The next AIV's share follows this one's, and UB of Ascend 950 is larger than what is kept for it.
-void CheckInShare(const Core& core, uint64_t end, const char* what) {
-  if (end <= kMatmulShare) {
-    return;
-  }
-  MatmulMisuse(
-      "Matmul",
-      Format("%s ends at byte %llu of UB of AIV %u", what,
-             static_cast<unsigned long long>(end - kMatmulTile), core.blockIdx)
-          .c_str(),
-      Format("What goes from UB to an AIC lies in its first %llu bytes, on Ascend 950 too: "
-             "the simulator brings it by the workspace.",
-             static_cast<unsigned long long>(kMatmulShare - kMatmulTile))
-          .c_str());
 }
 
 }  // namespace
@@ -148,19 +129,24 @@ void MatmulAwait(uint32_t object, void* answer, uint32_t bytes) {
   Heard(core, kAnswered, FlagSenders::OfObject(core.index, object));
 }
 
+// Each AIV has room for a tile of C, as large as L0C, and behind that for an image of UB.
 uint8_t* MatmulWorkspace(uint8_t* given, const void* local, uint64_t bytes, const char* what) {
   Core& core = CurrentCore();
   constexpr uintptr_t kNoAddress = 4096;  // of GetSysWorkSpacePtr, where the kernel has set none
-  const GmRegion* region = WorkspaceOf(core.launch);
   if (local != nullptr) {
     AwaitTscmCopies(core);
   }
+  const uint64_t tile = core.soc.BytesOf(Space::kL0c);
+  const uint64_t share = tile + core.soc.UbMemory();
+  const uint64_t offset =
+      core.blockIdx * share + (local == nullptr ? 0 : tile + core.UbOffset(local));
+  if (core.soc.matrix.HasWay(Space::kL0c, Space::kUb)) {
+    return core.meeting->ExchangeOf(core.launch.CoresOf(CoreKind::kVector) * share) + offset;
+  }
+  const GmRegion* region = WorkspaceOf(core.launch);
   if (reinterpret_cast<uintptr_t>(given) <= kNoAddress && region != nullptr) {
     given = region->addr;
   }
-  const uint64_t from = local == nullptr ? 0 : kMatmulTile + core.UbOffset(local);
-  CheckInShare(core, from + bytes, what);
-  const uint64_t offset = core.blockIdx * kMatmulShare + from;
   try {
     core.CheckGm(given + offset, bytes, true, "workspace");
   } catch (KernelFault&) {

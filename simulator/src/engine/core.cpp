@@ -385,6 +385,9 @@ const GmRegion* Core::GlobalOf(const void* addr) {
       return &known;
     }
   }
+  if (const GmRegion* between = meeting->ExchangeAt(addr)) {
+    return &globals_.emplace_back(*between);
+  }
   std::optional<GmRegion> found = FindGlobal(launch.entry, addr);
   return found ? &globals_.emplace_back(std::move(*found)) : nullptr;
 }

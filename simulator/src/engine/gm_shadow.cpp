@@ -5,8 +5,11 @@
 #include <array>
 #include <atomic>
 #include <cstring>
+#include <mutex>
 
 #include "engine/shared_reads.h"
+#include "host/fork.h"
+#include "host/lock.h"
 
 namespace aclsim {
 
@@ -19,6 +22,7 @@ struct Shadow {
 };
 std::array<Shadow, kMostGmRanges> shadows;
 std::atomic<size_t> count{0};  // a shadow is complete before it counts
+PerProcess<Mutex<10, "ranges of device memory">> rangesMutex;
 std::atomic<GmBlock (*)(const void*)> blocks{nullptr};
 
 // A part of device memory, as positions in the bits of its range.
@@ -144,6 +148,7 @@ bool ForRows(const GmRows& rows, const Part& part, const Each& each) {
 }  // namespace
 
 void AddGmShadow(const uint8_t* backing, uint64_t size, uint8_t* bits) {
+  const std::lock_guard lock(*rangesMutex);
   const size_t last = count;
   shadows.at(last) = {reinterpret_cast<uint64_t>(backing), size, bits};
   count.store(last + 1, std::memory_order_release);

@@ -11,9 +11,10 @@ namespace aclsim {
 
 inline constexpr uint64_t kLineBytes = 64;  // of a core's data cache
 
-// Declares [backing, backing + size) device memory; bits has size / 8 zero bytes. By the runtime, one call at a time, for at most
-// kMostGmRanges ranges, none of which lies beside another.
-constexpr size_t kMostGmRanges = 64;
+// Declares [backing, backing + size) device memory; bits has size / 8 zero bytes. For at most kMostGmRanges ranges, none of which lies
+// beside another. The runtime has at most kMostDeviceRanges of them, the rest is memory between cores.
+constexpr size_t kMostDeviceRanges = 64;
+constexpr size_t kMostGmRanges = 2 * kMostDeviceRanges;
 void AddGmShadow(const uint8_t* backing, uint64_t size, uint8_t* bits);
 
 // The block of device memory that holds an address, as the program asked for it; empty when there is none.

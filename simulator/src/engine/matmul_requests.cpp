@@ -129,4 +129,17 @@ std::vector<uint8_t> Meeting::TakeAnswer(Core& core, uint32_t object) {
   return body;
 }
 
+uint8_t* Meeting::ExchangeOf(uint64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  if (!exchange_) {
+    exchange_.emplace(bytes);
+  }
+  return exchange_->Region().addr;
+}
+
+const GmRegion* Meeting::ExchangeAt(const void* addr) {
+  const std::lock_guard lock(mutex_);
+  return exchange_ && exchange_->Holds(addr) ? &exchange_->Region() : nullptr;
+}
+
 }  // namespace aclsim

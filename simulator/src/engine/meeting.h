@@ -8,11 +8,13 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "engine/core.h"
+#include "engine/exchange.h"
 #include "host/lock.h"
 
 namespace aclsim {
@@ -156,6 +158,9 @@ class Meeting {
   const Request* Serving(const Core& core) const;
   void Answer(Core& core, uint32_t vector, uint32_t object, std::vector<uint8_t> body);
   std::vector<uint8_t> TakeAnswer(Core& core, uint32_t object);
+  // The launch's memory between cores, made when it is first asked for, of so many bytes. ExchangeAt: null where addr is elsewhere.
+  uint8_t* ExchangeOf(uint64_t bytes);
+  const GmRegion* ExchangeAt(const void* addr);
   // A scalar past the data cache. Store: the number of the store. Load: that of the one that it reads when it is another core's,
   // else 0. A core that reads the same value over and over waits until it has changed.
   uint32_t Store(Core& core, uint8_t* to, const void* value, uint32_t bytes);
@@ -261,6 +266,7 @@ class Meeting {
   void Apply(uint32_t core, uint64_t upTo);
 
   const KernelLaunch& launch_;
+  std::optional<Exchange> exchange_;
   MeetingMutex mutex_;
   Condition changed_;
   std::map<std::pair<const void*, uint32_t>, Gathering> gatherings_;  // by memory and who meets

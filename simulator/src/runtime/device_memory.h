@@ -208,7 +208,7 @@ class DeviceMemory {
 
   mutable Mutex<6, "device memory"> mutex_;
   // Twice as much with each: there are never many.
-  static constexpr size_t kMostRanges = kMostGmRanges;
+  static constexpr size_t kMostRanges = kMostDeviceRanges;
   std::array<Range, kMostRanges> ranges_;
   std::atomic<size_t> rangeCount_{0};  // a range is complete before it counts, and stays
   uint64_t reservedBytes_ = 0;         // all ranges

@@ -361,8 +361,12 @@ class Part {
       } else {
         object.SetTensorA(Load(inA_, a_[at], m, t.Ka, t.Ka));
       }
-      object.SetTensorB(transB ? Load(inB_, b_, t.N, t.Kb, t.Kb) : Load(inB_, b_, t.Kb, t.N, t.N),
-                        transB);
+      if (rest.way == 2) {
+        object.SetTensorB(inB_.template Get<T>());  // which nothing has written
+      } else {
+        object.SetTensorB(transB ? Load(inB_, b_, t.N, t.Kb, t.Kb) : Load(inB_, b_, t.Kb, t.N, t.N),
+                          transB);
+      }
       object.SetBias(Load(inBias_, bias_, 1, t.N, t.N));
     } else if constexpr (kOwnCopies) {
       object.SetUserDefInfo(at);
@@ -386,7 +390,7 @@ class Part {
     }
     const auto to = c_[uint64_t(row) * uint64_t(t.N)];
     if constexpr (kToUb) {
-      pipe.InitBuffer(outC_, 65536);
+      pipe.InitBuffer(outC_, __NPU_ARCH__ == 3510 ? 192 * 192 * 4 : 65536);
       LocalTensor<Dst> x = outC_.template Get<Dst>();
       object.IterateAll(x);
       DataCopyPad(to, x,

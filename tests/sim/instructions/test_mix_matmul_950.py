@@ -87,12 +87,18 @@ def test_operands_and_results_in_ub(
     near(run(runtime, library, product), product.want(), product)
 
 
-@pytest.mark.plants_faults
-def test_tile_that_the_workspace_has_no_room_for(runtime: Runtime, library: ctypes.CDLL) -> None:
-    """L0C of Ascend 950 holds more than an AIV's share of the workspace."""
+def test_tile_larger_than_one_of_2201(runtime: Runtime, library: ctypes.CDLL) -> None:
+    """L0C has 256 KiB, and the way from there to UB leaves out the workspace."""
     tiling = {"baseM": 192, "baseN": 192}
     product = Product("all_to_ub", 192, 192, 16, parts=(1, 1, 1), bias=np.float32, tiling=tiling)
-    with pytest.raises(KernelError, match="a tile of 192 rows of 192 elements of 4 bytes goes to"):
+    near(run(runtime, library, product, room=64), product.want(), product)
+
+
+@pytest.mark.plants_faults
+def test_undefined_operand_in_ub(runtime: Runtime, library: ctypes.CDLL) -> None:
+    """What nothing has written stays undefined on its way to the AIC."""
+    product = Product("from_ub", 70, 96, 50, parts=(2, 1, 1), bias=np.float32, way=2)
+    with pytest.raises(KernelError, match=r"undefined-read[\s\S]*mix_matmul.cpp:"):
         run(runtime, library, product)
 
 

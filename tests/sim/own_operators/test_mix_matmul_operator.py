@@ -48,6 +48,19 @@ def test_its_cases_are_green(tmp_path: Path) -> None:
     assert {"fp16-400x333x640", "bf16-1x300x65", "bf16-empty"} <= names
 
 
+def test_more_vector_cores_than_the_workspace_has_room_for() -> None:
+    """Ascend 950 has 72 of them. Tiles reach them past GM, so that they need no workspace."""
+    rng = np.random.default_rng(5)
+    m, n, k = 640, 2304, 96
+    a, b = (rng.uniform(-1, 1, shape).astype(np.float16) for shape in ((m, k), (k, n)))
+    bias = rng.uniform(-1, 1, n).astype(np.float32)
+    attributes = ["negative_slope=0.25"]
+    call = operator_call.run(PROJECT, [[a], [b], [bias]], attributes, soc="Ascend950PR_9599")
+    want = a.astype(np.float64) @ b.astype(np.float64) + bias
+    want = np.where(want > 0, want, 0.25 * want)
+    np.testing.assert_allclose(call.outputs["c"].astype(np.float64), want, rtol=0, atol=2e-6 * k)
+
+
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [

@@ -24,6 +24,7 @@ class MatmulLeakyRelu : public OpDef {
         .Format({ge::FORMAT_ND, ge::FORMAT_ND});
     Attr("negative_slope").AttrType(OPTIONAL).Float(0.01);
     AICore().AddConfig("ascend910b");
+    AICore().AddConfig("ascend950");
   }
 };
 OP_ADD(MatmulLeakyRelu);
