@@ -37,8 +37,6 @@ FAULTS = {
 SOCS = {
     **dict.fromkeys(Like, ("Ascend910_9392", "Ascend950PR_9599")),
     Like.row_reduction: ("Ascend910_9392", "Ascend950PR_9599", "Ascend310P3", "Ascend910A"),
-    Like.matmul: ("Ascend910_9392",),
-    Like.flash_attention: ("Ascend910_9392",),
 }
 
 
