@@ -1,31 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scalar helpers: bits, conversions, mask utilities, which kind of core this is.
+// Scalar helpers: bits, conversions, mask utilities.
 #pragma once
 
 #include "ascendc/sync.h"
 #include "ascendc/vec_gather.h"
-
-namespace AscendC {
-
-// --- which core -----------------------------------------------------------------------------------------------------------
-constexpr int32_t AIC = 1;
-constexpr int32_t AIV = 2;
-constexpr int32_t MIX = 3;
-constexpr int32_t AIC_TYPE = AIC;
-constexpr int32_t AIV_TYPE = AIV;
-
-}  // namespace AscendC
-
-// The kind of core that the source is compiled for. constexpr, as if ASCEND_IS_AIV { } wants it.
-#ifdef ACLSIM_FOR_CUBE
-constexpr int32_t g_coreType = AscendC::AIC;
-#else
-constexpr int32_t g_coreType = AscendC::AIV;
-#endif
-#define ASCEND_IS_AIV constexpr(g_coreType == AscendC::AIV)
-#define ASCEND_IS_AIC constexpr(g_coreType == AscendC::AIC)
-#define ASCEND_IS_NOT_AIV constexpr(g_coreType != AscendC::AIV)
-#define ASCEND_IS_NOT_AIC constexpr(g_coreType != AscendC::AIC)
 
 namespace AscendC {
 

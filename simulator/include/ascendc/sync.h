@@ -2,6 +2,7 @@
 // Flags and barriers inside a core and between cores, atomic modes, the data cache, mask registers.
 #pragma once
 
+#include "ascendc/core_type.h"
 #include "ascendc/tpipe.h"
 
 namespace AscendC {
@@ -49,17 +50,76 @@ constexpr HardEvent EventOf(pipe_t src, pipe_t dst) {
   }
   return HardEvent::MAX;
 }
+
+// Whether flags between cores, and mutexes, of this pipe do nothing on this half of a MIX kernel of Ascend 950, which does not have the
+// pipe: both halves may share the code around them. Source: NotifyEventImpl in impl/basic_api/dav_3510/kernel_operator_sync_impl.h and
+// GetBufInternal in kernel_event.h of asc-devkit.
+template <pipe_t pipe>
+constexpr bool kPipeOfOtherHalf =
+    kArch == 3510 && (g_coreType == AIC ? pipe == PIPE_V || pipe == PIPE_MTE3
+                                        : pipe == PIPE_MTE1 || pipe == PIPE_M || pipe == PIPE_FIX);
+
+// Whether SetFlag and WaitFlag do nothing on this half of a MIX kernel: the flag is of the other half, and both may share the code around
+// it. Source: SetFlag in impl/basic_api/kernel_operator_block_sync_intf_impl.h of asc-devkit, on 950 SetFlagInternal in kernel_event.h too.
+// set_flag and wait_flag have no such rule.
+constexpr bool IsOfOtherHalf(HardEvent event) {
+  if (kArch != 2201 && kArch != 3510) {
+    return false;
+  }
+  constexpr bool isOnAic = g_coreType == AIC, is950 = kArch == 3510;
+  switch (event) {
+    case HardEvent::MTE2_V:
+    case HardEvent::V_MTE2:
+    case HardEvent::MTE3_V:
+    case HardEvent::V_MTE3:
+    case HardEvent::V_V:
+    case HardEvent::S_V:
+    case HardEvent::V_S:
+      return isOnAic;
+    case HardEvent::MTE2_MTE1:
+    case HardEvent::MTE1_MTE2:
+    case HardEvent::MTE1_M:
+    case HardEvent::M_MTE1:
+    case HardEvent::M_FIX:
+    case HardEvent::FIX_M:
+      return !isOnAic;
+    case HardEvent::S_MTE2:
+    case HardEvent::MTE2_S:
+      return false;
+    case HardEvent::MTE3_MTE2:
+    case HardEvent::MTE2_MTE3:
+    case HardEvent::S_MTE3:
+    case HardEvent::MTE3_S:
+      return isOnAic && is950;
+    case HardEvent::MTE2_M:
+    case HardEvent::M_MTE2:
+    case HardEvent::MTE2_FIX:
+    case HardEvent::FIX_MTE2:
+    case HardEvent::FIX_S:
+    case HardEvent::M_S:
+    case HardEvent::MTE1_FIX:
+    case HardEvent::FIX_MTE1:
+    case HardEvent::FIX_FIX:
+      return !isOnAic && is950;
+    default:
+      return is950;  // from a pipe of one half to one of the other
+  }
+}
 }  // namespace detail
 
 template <HardEvent event>
 void SetFlag(int32_t eventID) {
-  aclsim::SetFlagEvent(static_cast<uint8_t>(event), eventID);
-  ACLSIM_KEEP_FRAME();
+  if constexpr (!detail::IsOfOtherHalf(event)) {
+    aclsim::SetFlagEvent(static_cast<uint8_t>(event), eventID);
+    ACLSIM_KEEP_FRAME();
+  }
 }
 template <HardEvent event>
 void WaitFlag(int32_t eventID) {
-  aclsim::WaitFlagEvent(static_cast<uint8_t>(event), eventID);
-  ACLSIM_KEEP_FRAME();
+  if constexpr (!detail::IsOfOtherHalf(event)) {
+    aclsim::WaitFlagEvent(static_cast<uint8_t>(event), eventID);
+    ACLSIM_KEEP_FRAME();
+  }
 }
 template <pipe_t pipe>
 void PipeBarrier() {
@@ -77,14 +137,18 @@ class Mutex {
   template <pipe_t pipe>
   static void Lock(MutexID id) {
     Check<pipe>();
-    aclsim::LockMutex(pipe, id);
-    ACLSIM_KEEP_FRAME();
+    if constexpr (!detail::kPipeOfOtherHalf<pipe>) {
+      aclsim::LockMutex(pipe, id);
+      ACLSIM_KEEP_FRAME();
+    }
   }
   template <pipe_t pipe>
   static void Unlock(MutexID id) {
     Check<pipe>();
-    aclsim::UnlockMutex(pipe, id);
-    ACLSIM_KEEP_FRAME();
+    if constexpr (!detail::kPipeOfOtherHalf<pipe>) {
+      aclsim::UnlockMutex(pipe, id);
+      ACLSIM_KEEP_FRAME();
+    }
   }
 
  private:
@@ -145,14 +209,18 @@ void CrossCoreSetFlag(uint16_t flagId) {
       (pipe != PIPE_S || modeId == 4) && pipe != PIPE_ALL,
       "CrossCoreSetFlag is an instruction of one pipe that is not the scalar one, but for "
       "mode 4: name the pipe whose work the other cores wait for");
-  aclsim::CrossCoreSet(modeId, pipe, flagId);
-  ACLSIM_KEEP_FRAME();
+  if constexpr (!detail::kPipeOfOtherHalf<pipe>) {
+    aclsim::CrossCoreSet(modeId, pipe, flagId);
+    ACLSIM_KEEP_FRAME();
+  }
 }
 template <uint8_t modeId = 0, pipe_t pipe = PIPE_S>
 void CrossCoreWaitFlag(uint16_t flagId) {
   static_assert(pipe != PIPE_ALL, "CrossCoreWaitFlag holds back one pipe: name it");
-  aclsim::CrossCoreWait(modeId, pipe, flagId);
-  ACLSIM_KEEP_FRAME();
+  if constexpr (!detail::kPipeOfOtherHalf<pipe>) {
+    aclsim::CrossCoreWait(modeId, pipe, flagId);
+    ACLSIM_KEEP_FRAME();
+  }
 }
 
 // The older names of these two, in the mode of an AIC and its AIVs.

@@ -29,7 +29,8 @@ namespace {
 
 constexpr const char* kAtTheEnd = "left as it is at the end";
 
-// The pipes that an event orders on a core of that kind. On one with a vector pipe, a pipe that it does not have counts as that one.
+// The pipes that an event orders on a core of that kind. On one with a vector pipe, a pipe that it does not have counts as that one: a
+// kernel of a coupled core that does not use the matrix unit may name its pipes.
 QueuePipes PipesOfEvent(CoreKind kind, uint8_t event) {
   using Events = std::array<QueuePipes, static_cast<size_t>(AscendC::HardEvent::MAX)>;
   static const auto kTable = [] {
@@ -41,6 +42,26 @@ QueuePipes PipesOfEvent(CoreKind kind, uint8_t event) {
         const auto kindOf = static_cast<CoreKind>(of);
         table[of][i] = {PipeOfFlag(name.substr(0, cut), kindOf).value_or(Pipe::kVector),
                         PipeOfFlag(name.substr(cut + 1), kindOf).value_or(Pipe::kVector)};
+      }
+    }
+    return table;
+  }();
+  return kTable[static_cast<size_t>(kind)][event];
+}
+
+// The name of the pipe of an event that a core of that kind lacks; null: it has both.
+const char* MissingPipe(CoreKind kind, uint8_t event) {
+  using Names = std::array<const char*, static_cast<size_t>(AscendC::HardEvent::MAX)>;
+  static const auto kTable = [] {
+    std::array<Names, 3> table{};
+    for (size_t of = 0; of < table.size(); ++of) {
+      for (uint8_t i = 0; i < table[of].size(); ++i) {
+        const std::string_view name = EventName(i);
+        const size_t cut = name.find('_');
+        for (const PipeFacts& pipe : kPipeFacts) {
+          const bool named = name.substr(0, cut) == pipe.flag || name.substr(cut + 1) == pipe.flag;
+          table[of][i] = named && !pipe.kinds[of] ? pipe.flag : table[of][i];
+        }
       }
     }
     return table;
@@ -62,13 +83,14 @@ void CheckEvent(const Core& core, uint8_t event, int32_t id, const char* call) {
                EventIds(core) - 1),
         "Hardware would use another flag. Take the id from TPipe::FetchEventID or AllocEventID.");
   }
-  const auto [from, to] = PipesOfEvent(core.kind, event);
-  if (!HasPipe(core.kind, from) || !HasPipe(core.kind, to)) {
+  if (const char* const missing = core.soc.coupled ? nullptr : MissingPipe(core.kind, event)) {
+    const bool cube = core.kind == CoreKind::kCube;
     ThrowFault(
         "event-id-range",
-        Format("%s<HardEvent::%s> on an AIC, which has no vector pipe", call, EventName(event)),
-        "Hardware waits forever. Keep flags of the vector pipe in the AIVs' half, under "
-        "ASCEND_IS_AIV.");
+        Format("%s<HardEvent::%s> on an %s, which has no pipe %s", call, EventName(event),
+               cube ? "AIC" : "AIV", missing),
+        Format("Hardware waits forever. Keep the flag in the half of the %s, under ASCEND_IS_%s.",
+               cube ? "AIVs" : "AICs", cube ? "AIV" : "AIC"));
   }
 }
 

@@ -33,13 +33,7 @@ Call CallOf(Core& core, const char* name, int32_t pipe, uint8_t id) {
     ThrowFault("mutex-use", Format("%s of mutex %u, and there are %u", name, id, kMutexIds),
                "Hardware would take another one. Take ids from AllocMutexID, or 0 to 27.");
   }
-  const std::optional<Pipe> own = OwnPipe(core, pipe);
-  if (!own && pipe != PIPE_S) {
-    ThrowFault("mutex-use", Format("%s for a pipe that this kind of core does not have", name),
-               "Hardware would wait forever. Keep pipes of the AIC under ASCEND_IS_AIC, and the "
-               "vector pipe under ASCEND_IS_AIV.");
-  }
-  const Pipe of = own.value_or(Pipe::kScalar);
+  const Pipe of = OwnPipe(core, pipe).value_or(Pipe::kScalar);
   SyncEvent event = core.MakeSync(SyncEvent::Kind::kSet, of, of, 0);
   event.name = name;
   return {core.mutexes.each[id], of, event};

@@ -173,7 +173,7 @@ void Product(GM_ADDR a, GM_ADDR b, GM_ADDR out) {
     Duplicate(ub, 0.0f, 64);
   }
   if constexpr (fault == kVectorEvent) {
-    SetFlag<HardEvent::V_MTE3>(EVENT_ID0);
+    set_flag(PIPE_V, PIPE_MTE3, EVENT_ID0);
   }
 }
 

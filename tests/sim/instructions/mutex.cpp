@@ -138,7 +138,6 @@ extern "C" __global__ __aicore__ void other_pipe(GM_ADDR, GM_ADDR) {
 }
 extern "C" __global__ __aicore__ void never_unlocked(GM_ADDR, GM_ADDR) { Mutex::Lock<PIPE_V>(3); }
 extern "C" __global__ __aicore__ void no_such_id(GM_ADDR, GM_ADDR) { Mutex::Lock<PIPE_V>(32); }
-extern "C" __global__ __aicore__ void no_such_pipe(GM_ADDR, GM_ADDR) { Mutex::Lock<PIPE_FIX>(3); }
 extern "C" __global__ __aicore__ void exhausted(GM_ADDR, GM_ADDR) {
   for (int i = 0; i < 29; ++i) {
     AllocMutexID();

@@ -39,7 +39,7 @@ FAULTS = {
     "wrong_types": ("dtype-unsupported", "F322F16"),
     "short_parameters": ("ub-out-of-bounds", "the quantisation tensor"),
     "vector_code": ("instruction-absent", "VECTOR"),
-    "vector_event": ("event-id-range", "no vector pipe"),
+    "vector_event": ("event-id-range", "on an AIC, which has no pipe V"),
     "pad_copy": ("instruction-absent", "DataCopyPad"),
     "no_pitch": ("value-range", "srcDValue"),
     "no_buffer": ("ub-never-allocated", "never given a buffer"),

@@ -26,7 +26,6 @@ FAULTS = {
     "other_pipe": ("mutex-use", "Unlock of mutex 3 for VECTOR, which MTE2 has locked"),
     "never_unlocked": ("mutex-use", "mutex 3 is never unlocked"),
     "no_such_id": ("mutex-use", "Mutex::Lock of mutex 32, and there are 32"),
-    "no_such_pipe": ("mutex-use", "a pipe that this kind of core does not have"),
     "exhausted": ("mutex-use", "all 28 are allocated"),
     "released_twice": ("mutex-use", "mutex 0, which is not allocated"),
 }
