@@ -14,8 +14,9 @@ void CheckIsCube(const Core& core) {
     ThrowFault("instruction-absent",
                Format("%s is an instruction of the matrix unit, and the kernel runs on AIVs",
                       core.instruction),
-               "The device compiler refuses it there. Next: mark the kernel __cube__, or give it "
-               "KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIC_ONLY).");
+               "CANN leaves it out there. Next: mark the kernel __cube__, or give it "
+               "KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIC_ONLY); in a MIX kernel put it under "
+               "ASCEND_IS_AIC.");
   }
   CheckThere(core, core.instruction);
 }

@@ -501,28 +501,33 @@ void CubeMmad(const Ub& given, const Ub& a, const Ub& b, const Ub& bias, const M
 }
 ACLSIM_SKIPS_FAULTS()
 
-void CubeSetHf32(bool on) try {
+namespace {
+
+// These functions set bits of a register that AIVs have too. Nothing looks at them there, so that both halves of a MIX kernel may call them.
+Core& CoreWithModes(const char* name) {
   Core& core = Core::Current();
-  core.instruction = "SetHF32Mode";
-  CheckIsCube(core);
+  core.instruction = name;
+  if (core.kind != CoreKind::kVector) {
+    CheckThere(core, name);
+  }
+  return core;
+}
+
+}  // namespace
+
+void CubeSetHf32(bool on) try {
+  Core& core = CoreWithModes("SetHF32Mode");
   core.cube.hf32 = on;
   core.cube.hf32Site = core.sites.Capture();
 }
 ACLSIM_SKIPS_FAULTS()
 
 void CubeSetHf32Rounding(bool towardZero) try {
-  Core& core = Core::Current();
-  core.instruction = "SetHF32TransMode";
-  CheckIsCube(core);
-  core.cube.hf32TowardZero = towardZero;
+  CoreWithModes("SetHF32TransMode").cube.hf32TowardZero = towardZero;
 }
 ACLSIM_SKIPS_FAULTS()
 
-void CubeSetOrder(bool) try {
-  Core& core = Core::Current();
-  core.instruction = "SetMMLayoutTransform";
-  CheckIsCube(core);
-}
+void CubeSetOrder(bool) try { CoreWithModes("SetMMLayoutTransform"); }
 ACLSIM_SKIPS_FAULTS()
 
 }  // namespace aclsim
