@@ -149,9 +149,12 @@ void Run(GM_ADDR a, GM_ADDR b, GM_ADDR out, GM_ADDR more, GM_ADDR told) {
       LoadLines<S>(b2, b1, words[84], words[85], words[86], true, false);
     }
   } else {
-    if (words[17] != 0) {  // by fractals
-      LoadData(a2.template ReinterpretCast<T>(), a1,
-               LoadData2DParams(words[10], words[11], words[12], 0, 0, words[13] != 0, 0));
+    if (words[17] != 0) {  // by fractals: rows of them, each between the others
+      const auto apart = static_cast<uint16_t>(words[14]);
+      for (uint32_t row = 0; row <= apart; ++row) {
+        LoadData(a2.template ReinterpretCast<T>()[row * 512 / sizeof(T)], a1[row * 512 / sizeof(T)],
+                 LoadData2DParams(words[10], words[11], words[12], 0, apart, words[13] != 0, 0));
+      }
     } else {
       LoadData(a2.template ReinterpretCast<T>(), a1, Window(words, 10));
     }

@@ -92,7 +92,7 @@ void Dropped(GM_ADDR a, GM_ADDR out) {
   } else if constexpr (fault == kGap) {
     InitConstValue(a1, InitConstValueParams<half>(1, 64, 0, half(0)));
     Order<HardEvent::MTE2_MTE1>();
-    LoadData(a2, a1, LoadData2DParams(0, 2, 1, 0, 1, false, 0));
+    LoadData(a2, a1, LoadData2DParams(0, 2, 1, 0, 1, true, 0));
   } else if constexpr (fault == kTransposedA) {
     LoadDataWithTranspose(a2, a1, LoadData2dTransposeParams(0, 1, 1, 0, 0));
   } else if constexpr (fault == kFillA) {

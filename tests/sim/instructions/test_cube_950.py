@@ -269,6 +269,23 @@ def test_transposed_windows(runtime: Runtime, library: ctypes.CDLL, kernel: str)
     np.testing.assert_array_equal(got, model.mmad(left, b, None, step))
 
 
+@pytest.mark.parametrize("kernel", ["half_float", "float_float", "int8_int32"])
+def test_fractals_apart(runtime: Runtime, library: ctypes.CDLL, kernel: str) -> None:
+    """LoadData of LoadData2DParams takes a row of fractals, with room for the others by dstGap."""
+    dtype, _, out, step = TYPES[kernel]
+    k0 = model.columns_of(np.dtype(dtype).itemsize * 8)
+    rng = np.random.default_rng(9)
+    m, n, k = 48, 32, 96
+    a, b = some(rng, (m, k), dtype), some(rng, (k, n), dtype)
+    product = whole(kernel, a, b, out=out)
+    product.load_a = [0, k // k0, m // 16, 0, m // 16 - 1]
+    product.by_fractals = True
+    got = product.run(runtime, library).reshape(m, n)
+    if out is np.float32:
+        a, b = a.astype(np.float32), b.astype(np.float32)
+    np.testing.assert_array_equal(got, model.mmad(a, b, None, step))
+
+
 def test_windows(runtime: Runtime, library: ctypes.CDLL) -> None:
     """A part of A, from a row and a column on, and with columns taken backwards."""
     rng = np.random.default_rng(8)

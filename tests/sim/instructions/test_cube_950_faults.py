@@ -32,7 +32,7 @@ FAULTS = {
     "past_l0c": ("ub-out-of-bounds", "L0C 260096"),
     "from_gm": ("instruction-absent", "no copy from GM to L0A"),
     "to_gm": ("instruction-absent", "no copy from L1 to GM"),
-    "gap": ("instruction-absent", "gaps of LoadData does not exist"),
+    "gap": ("instruction-absent", "gaps of transposing LoadData (L1 to L0A) does not exist"),
     "transposed_a": ("instruction-absent", "LoadDataWithTranspose (L1 to L0A) does not exist"),
     "fill_a": ("instruction-absent", "InitConstValue of L0A does not exist"),
     "sparse": ("instruction-absent", "MmadWithSparse does not exist on Ascend950"),
