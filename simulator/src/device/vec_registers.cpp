@@ -257,20 +257,67 @@ LaneSet Packed(LaneSet lanes) {
   return lanes;
 }
 
+// Source: the Cast tables of the public Ascend C API documentation.
+bool HasInt4Cast(uint32_t arch, DType wide, bool unpack, Round round) {
+  const bool isNone = round == Round::kNone;
+  if (arch == 3510) {
+    return unpack
+               ? isNone && (wide == DType::kHalf || wide == DType::kBf16 || wide == DType::kInt16)
+               : (wide == DType::kInt16 && isNone) ||
+                     (wide == DType::kHalf && !isNone && round < Round::kOdd);
+  }
+  return arch == 2201 && wide == DType::kHalf && (unpack ? isNone : round < Round::kOdd);
+}
+
+void CheckInt4Cast(const Core& core, DType wide, bool unpack, Round round) {
+  if (HasInt4Cast(core.soc.npuArch, wide, unpack, round)) [[likely]] {
+    return;
+  }
+  const char* const legal =
+      core.soc.npuArch == 3510
+          ? "half with CAST_RINT to CAST_TRUNC and from int16_t with CAST_NONE, and goes to half, "
+            "int16_t and bfloat16_t with CAST_NONE"
+          : "half in every mode but CAST_ODD and goes to half with CAST_NONE";
+  ThrowFault("cast-unsupported",
+             Format("%s%s%s with mode %u on %s; int4b_t comes from %s", unpack ? "int4b_t to " : "",
+                    NameOf(wide), unpack ? "" : " to int4b_t", static_cast<unsigned>(round),
+                    core.soc.name.c_str(), legal),
+             "Hardware writes zeros or garbage without an error. Go through half.");
+}
+
+// `count` whole numbers that fit int4b_t, in a type of 16 bits.
+void WidenInt4(uint8_t* to, DType wide, const int8_t* values, int64_t count) {
+  if (wide == DType::kHalf) {
+    Lanes().cast[static_cast<size_t>(DType::kInt8)][static_cast<size_t>(wide)](
+        to, values, Round::kNone, static_cast<size_t>(count));
+    return;
+  }
+  for (int64_t i = 0; i < count; ++i) {
+    const uint16_t bits = wide == DType::kBf16
+                              ? FloatToBf16(values[i])
+                              : static_cast<uint16_t>(static_cast<int16_t>(values[i]));
+    std::memcpy(to + 2 * i, &bits, sizeof(bits));
+  }
+}
+
+// The other way round, to what int8_t holds.
+void NarrowToInt4(int8_t* values, DType wide, const uint8_t* from, Round round, int64_t count) {
+  if (wide == DType::kHalf) {
+    Lanes().cast[static_cast<size_t>(wide)][static_cast<size_t>(DType::kInt8)](
+        values, from, round, static_cast<size_t>(count));
+    return;
+  }
+  for (int64_t i = 0; i < count; ++i) {
+    int16_t value;
+    std::memcpy(&value, from + 2 * i, sizeof(value));
+    values[i] = static_cast<int8_t>(std::clamp<int>(value, kInt4Min, kInt4Max));
+  }
+}
+
 void CastInt4(const Ub& packed, const Ub& halves, bool unpack, Round round, const VecCtl& ctl) {
   Core& core = Core::Current();
   core.instruction = "Cast";
-  const bool legal =
-      core.soc.npuArch == 2201 && (unpack ? round == Round::kNone : round != Round::kOdd);
-  if (halves.dtype != DType::kHalf || !legal) {
-    ThrowFault(
-        "cast-unsupported",
-        Format("%s with mode %u on %s; int4b_t comes from half in every mode but CAST_ODD and "
-               "goes to half with CAST_NONE",
-               unpack ? "int4b_t to half" : "half to int4b_t", static_cast<unsigned>(round),
-               core.soc.name.c_str()),
-        "Hardware writes zeros or garbage without an error. Go through half.");
-  }
+  CheckInt4Cast(core, halves.dtype, unpack, round);
   const LaneSet lanes = ResolvePairs(core, ctl);
   if (IsIdle(core, lanes, unpack ? halves : packed)) {
     return;
@@ -281,10 +328,6 @@ void CastInt4(const Ub& packed, const Ub& halves, bool unpack, Round round, cons
   // A block of 16 half is 8 bytes of int4b_t, and blocks of 32 bytes hold four of them.
   CheckWalk(core, p, bytes);
   CheckWalk(core, h, lanes);
-  const auto toHalf =
-      Lanes().cast[static_cast<size_t>(DType::kInt8)][static_cast<size_t>(DType::kHalf)];
-  const auto toInt =
-      Lanes().cast[static_cast<size_t>(DType::kHalf)][static_cast<size_t>(DType::kInt8)];
   const OperandWalk& dst = unpack ? h : p;
   const OperandWalk& src = unpack ? p : h;
   core.Issue(
@@ -292,7 +335,7 @@ void CastInt4(const Ub& packed, const Ub& halves, bool unpack, Round round, cons
       [&](Record& record) {
         record.flow = Flow::kLanes;
         record.repeat = static_cast<int32_t>(lanes.repeat);
-        record.dtype = DType::kHalf;
+        record.dtype = halves.dtype;
         // Lanes of the record are pairs.
         Access pairs = AccessOf(core, h, lanes);
         pairs.width = 4;
@@ -304,7 +347,7 @@ void CastInt4(const Ub& packed, const Ub& halves, bool unpack, Round round, cons
         record.Add(unpack ? pairs : single);
         record.Add(unpack ? single : pairs);
       },
-      [=] {
+      [=, wide = halves.dtype] {
         const auto convert = [=](uint8_t* to, const uint8_t* from, int64_t n) {
           int8_t values[kMaxLanes];
           for (int64_t done = 0; done < n; done += kMaxLanes) {
@@ -315,10 +358,10 @@ void CastInt4(const Ub& packed, const Ub& halves, bool unpack, Round round, cons
                 const int nibble = i % 2 == 0 ? byte & 15 : byte >> 4;
                 values[i] = static_cast<int8_t>(nibble > kInt4Max ? nibble - 16 : nibble);
               }
-              toHalf(to + done * 2, values, Round::kNone, static_cast<size_t>(count));
+              WidenInt4(to + done * 2, wide, values, count);
               continue;
             }
-            toInt(values, from + done * 2, round, static_cast<size_t>(count));
+            NarrowToInt4(values, wide, from + done * 2, round, count);
             for (int64_t i = 0; i < count; i += 2) {
               const int low = std::clamp<int>(values[i], kInt4Min, kInt4Max);
               const int high = std::clamp<int>(values[i + 1], kInt4Min, kInt4Max);

@@ -98,6 +98,18 @@ CASTS = [
     for target, modes in targets.items()
     for mode in modes.split()
 ]
+INT4_MODES = ("NONE", "RINT", "FLOOR", "CEIL", "ROUND", "TRUNC", "ODD")
+INT4_CASTS = [
+    (packs, kind, mode)
+    for packs in (False, True)
+    for kind in ("half", "bfloat16", "int16")
+    for mode in INT4_MODES
+]
+
+
+def int4_name(packs: bool, kind: str, mode: str) -> str:
+    """The kernel of a conversion to or from int4b_t."""
+    return f"Cast_int4_{'from' if packs else 'to'}_{kind}_{mode}"
 
 
 def ctype(kind: str) -> str:
@@ -138,6 +150,16 @@ def source() -> str:
             f"CALL_KERNEL(Cast_{source_kind}_{target}_{mode}) {{ "
             f"Cast(areas.Area<{ctype(target)}>(0), "
             f"areas.Area<{ctype(source_kind)}>(1), RoundMode::CAST_{mode}, c.count); }}"
+        )
+    for packs, kind, mode in INT4_CASTS:
+        wide, packed = (
+            f"areas.Area<{ctype(kind)}>({1 if packs else 0})",
+            f"areas.Area<int8_t>({0 if packs else 1}).ReinterpretCast<int4b_t>()",
+        )
+        operands = f"{packed}, {wide}" if packs else f"{wide}, {packed}"
+        lines.append(
+            f"CALL_KERNEL({int4_name(packs, kind, mode)}) {{ "
+            f"Cast({operands}, RoundMode::CAST_{mode}, c.count); }}"
         )
     return "\n".join(lines) + "\n"
 
@@ -249,3 +271,31 @@ def test_cast(kernels: Bench, cast: tuple[str, str, str]) -> None:
         got[: want.nbytes].view(want.dtype),
         want,
     )
+
+
+@pytest.mark.plants_faults
+@pytest.mark.parametrize("cast", INT4_CASTS, ids=[int4_name(*cast) for cast in INT4_CASTS])
+def test_int4(kernels: Bench, cast: tuple[bool, str, str]) -> None:
+    """Two to a byte, the first in the lower half: the conversions of the page, others refused."""
+    packs, kind, mode = cast
+    modes = {"half": INT4_MODES[1:6], "int16": INT4_MODES[:1]} if packs else {}
+    listed = mode in modes.get(kind, () if packs else INT4_MODES[:1])
+    raw = np.arange(256, dtype=np.uint8)
+    whole = np.stack([raw & 15, raw >> 4], 1).reshape(-1).astype(np.int8)
+    whole -= 16 * (whole > 7).astype(np.int8)
+    wide = np.linspace(-12, 12, 96).astype(KINDS[kind]) if packs else whole.astype(KINDS[kind])
+    name = f"dtypes:{int4_name(packs, kind, mode)}"
+    call, source_area = Call(count=wide.size), area(wide if packs else raw)
+    if not listed:
+        with pytest.raises(KernelError, match=r"\[cast-unsupported\](.|\n)*int4b_t"):
+            kernels.run(name, call, area(np.zeros(1, np.uint8)), source_area)
+        return
+    got = kernels.run(name, call, area(np.zeros(1, np.uint8)), source_area)
+    if packs:
+        rounded = ROUND.get(mode, lambda v: v)(wide.astype(np.float64))
+        bits = np.clip(rounded, -8, 7).astype(np.int8).reshape(-1, 2) & 15
+        want = (bits[:, 0] | bits[:, 1] << 4).astype(np.uint8)
+    else:
+        want = wide
+    assert got[: want.nbytes].tobytes() == want.tobytes()
+    assert (got[want.nbytes :] == 0xA5).all()
