@@ -523,9 +523,9 @@ How many operators of public libraries build and run as they are. Made by
 `scripts/compatibility.py` from checkouts; this repository contains no part of them. All results are
 the simulator's. [layouts.md](layouts.md) says which projects build. The examples of the toolkit
 itself are in [compatibility_examples.md](compatibility_examples.md), those for the matrix unit in
-[compatibility_examples_matrix.md](compatibility_examples_matrix.md) (but for best practices, which
-multiply 8,192 x 8,192 x 8,192 numbers) and, by the basic API of Ascend 950, in
-[compatibility_examples_matrix_950.md](compatibility_examples_matrix_950.md), those of catlass in
+[compatibility_examples_matrix.md](compatibility_examples_matrix.md) and, for Ascend 950, in
+[compatibility_examples_matrix_950.md](compatibility_examples_matrix_950.md) (but for best
+practices, which multiply 8,192 x 8,192 x 8,192 numbers), those of catlass in
 [compatibility_catlass.md](compatibility_catlass.md) and, for Ascend 950, in
 [compatibility_catlass_950.md](compatibility_catlass_950.md), attention kernels on it in
 [compatibility_attention.md](compatibility_attention.md); what `aclgrad check` says of

@@ -35,6 +35,7 @@ class Example:
     prepare: tuple[str, ...]
     program: str
     verify: tuple[str, ...]
+    log: str | None = None  # file that its output goes to as well, beside the program
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,7 @@ def read_example(folder: Path) -> Example:
     programs = [line for line in commands if line.startswith("./")]
     if not verify or not programs:
         raise SourcesError(f"{page}: no ./program and verify_result.py commands to follow")
+    program, log = _logged(programs[0].split("#")[0].strip())
     told = project.read_text()
     architectures = tuple(dict.fromkeys(re.findall(r"\bdav-\d+", told))) or (DEFAULT_ARCH,)
     return Example(
@@ -82,9 +84,16 @@ def read_example(folder: Path) -> Example:
         architectures,
         _scenarios(told, text),
         tuple(prepare[:1]),
-        programs[0].split("#")[0].strip(),
+        program,
         (verify[0],),
+        log,
     )
+
+
+def _logged(command: str) -> tuple[str, str | None]:
+    """The program of a command such as `./demo 2>&1 | tee run.log`, and the file."""
+    piped = re.fullmatch(r"(.+?)\s+2>&1\s*\|\s*tee\s+(\S+)", command)
+    return (piped[1], piped[2]) if piped else (command, None)
 
 
 def _scenarios(project: str, page: str) -> tuple[str | None, ...]:
@@ -167,7 +176,9 @@ def run_example(  # noqa: C901
             return outcome(built=True, why=f"{command}: {_last(prepared.output)}")
     program = _words(example.program, scenario)
 
-    def verified() -> str:
+    def verified(output: str) -> str:
+        if example.log is not None:
+            (build / example.log).write_text(output)
         for command in example.verify:
             done = _run(_words(command, scenario), build, modules)
             if done.status:
@@ -182,13 +193,13 @@ def run_example(  # noqa: C901
                 findings=ran.findings,
                 why=f"{example.program}: status {ran.status}: {_last(ran.output)}",
             )
-        why = verified()
+        why = verified(ran.output)
         found = outcome(built=True, ran=True, matched=not why, findings=ran.findings, why=why)
         if found.clean:
             return found
         as_warnings = {"ACLGRAD_FINDINGS": "warn"}
         again = run_program(program, folder=build, environment=as_warnings, timeout=timeout)
-        return replace(found, goes_on=again.status == 0 and not verified())
+        return replace(found, goes_on=again.status == 0 and not verified(again.output))
     except subprocess.TimeoutExpired:
         return outcome(built=True, why=f"{example.program} takes more than {timeout:.0f} s")
 

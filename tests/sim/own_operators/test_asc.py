@@ -228,6 +228,16 @@ def test_scenarios_of_the_page_alone(
     assert read_example(tmp_path).scenarios == scenarios
 
 
+def test_output_that_a_page_keeps(tmp_path: Path) -> None:
+    """A file beside the program gets its output, for the script that verifies it."""
+    (tmp_path / "CMakeLists.txt").write_text("project(demo)\n")
+    run = "./demo 1 2>&1 | tee run.log\npython3 ../scripts/verify_result.py run.log\n"
+    (tmp_path / "README.md").write_text(run)
+    example = read_example(tmp_path)
+    assert (example.program, example.log) == ("./demo 1", "run.log")
+    assert read_example(EXAMPLE).log is None
+
+
 def test_products_without_tensorflow() -> None:
     """Scripts that ask tensorflow for a product get one in float32."""
     text = """\
