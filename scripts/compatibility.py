@@ -568,8 +568,8 @@ def _title(commits: Mapping[str, str]) -> str:
 def _others(doc: Path | None) -> str:
     """Links to the pages of other libraries that lie beside one."""
     beside = sorted(doc.parent.glob(f"{doc.stem}_*.md")) if doc is not None else []
-    own = ("_examples", "_catlass", "_check", "_matrix")
-    found = [path for path in beside if not path.stem.endswith(own)]
+    linked = _INTRODUCTION + _with_matrix_units(doc)
+    found = [path for path in beside if f"({path.name})" not in linked]
     return ", ".join(
         f"[{path.stem.removeprefix(f'{doc.stem}_').replace('_', '-')}]({path.name})"
         for path in found

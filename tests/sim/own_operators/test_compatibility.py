@@ -164,3 +164,12 @@ def test_cells_are_the_same_on_every_machine() -> None:
 def test_which_kernels_use_matrix_units(kernel: str, host: str, uses: bool) -> None:
     """Names count, and neither a header that brings them nor what a comment says."""
     assert compatibility.uses_matrix_units(kernel, host) is uses
+
+
+def test_more_libraries_are_pages_that_have_no_sentence_of_their_own(tmp_path: Path) -> None:
+    """Pages that the introduction links are no more libraries, whatever their names end with."""
+    page = tmp_path / "compatibility.md"
+    linked = ("attention", "catlass", "catlass_950", "examples_matrix_950", "matrix")
+    for name in (*linked, "ops_cv"):
+        page.with_name(f"compatibility_{name}.md").write_text("")
+    assert compatibility._others(page) == "[ops-cv](compatibility_ops_cv.md)"
