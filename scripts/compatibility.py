@@ -59,6 +59,9 @@ COMPARED = ("golden", "own golden", "in the test")
 LIMIT = 30.0
 """Seconds for the cases of a kernel; a unit test has twice as many."""
 
+LATE = "no result in time"
+"""What a unit test says that gives none."""
+
 OTHER_ARCH = re.compile(r"arch35|_apt|regbase")
 """In the paths of sources for another architecture."""
 
@@ -408,7 +411,7 @@ def run_unit_tests(kernel: Kernel, result: dict[str, Any]) -> None:
             except (subprocess.TimeoutExpired, ValueError):
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(process.pid, signal.SIGKILL)
-                result["unit test"] = "no result in time"
+                result["unit test"] = LATE
                 continue
         cases = [case for file in document["files"] for case in file["tests"]]
         errors = [file["error"] for file in document["files"] if not file["built"]]
@@ -466,6 +469,8 @@ class Figures:
     matched: int
     by_test: int
     mismatched: int
+    late: int
+    untested: int
 
     @classmethod
     def of(cls, results: dict[str, dict[str, Any]]) -> Figures:
@@ -485,11 +490,17 @@ class Figures:
             sum(match.startswith("matched") for match in matches),
             sum(match == "matched by its unit test" for match in matches),
             sum(match.startswith("mismatched") for match in matches),
+            sum(row.get("unit test") == LATE for row in built),
+            sum(not row["match"] and "unit test" not in row for row in built),
         )
 
     @property
     def lines(self) -> list[tuple[str, int]]:
         """For a table or a terminal."""
+        tests = [
+            (f"- of these with a unit test that gave no result in {2 * LIMIT:.0f} s", self.late),
+            ("- of these without a unit test, or with one that was not tried", self.untested),
+        ]
         return [
             ("op_host builds and registers itself", self.host),
             ("op_host and kernel build", self.built),
@@ -501,6 +512,7 @@ class Figures:
             ("- of these by the operator's own unit test", self.by_test),
             ("results did not match", self.mismatched),
             ("built, results not compared", self.built - self.matched - self.mismatched),
+            *((what, count) for what, count in tests if count),
         ]
 
 

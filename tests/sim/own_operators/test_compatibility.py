@@ -119,6 +119,21 @@ def test_what_a_unit_test_says(cases: list[tuple[str, str]], verdict: str) -> No
     assert compatibility.verdict_of(listed) == verdict
 
 
+def test_unit_tests_that_say_nothing_are_counted() -> None:
+    """A page shows how many results might have been compared."""
+    built = {**compatibility.nothing(), "kernel": True}
+    results = {
+        "a/late": {**built, "unit test": compatibility.LATE},
+        "a/other": {**built, "unit test": "2 none"},
+        "a/right": {**built, "match": "matched"},
+    }
+    lines = dict(compatibility.Figures.of(results).lines)
+    assert lines["- of these with a unit test that gave no result in 60 s"] == 1
+    assert "- of these without a unit test, or with one that was not tried" not in lines
+    lines = dict(compatibility.Figures.of({**results, "a/untested": built}).lines)
+    assert lines["- of these without a unit test, or with one that was not tried"] == 1
+
+
 def test_why_each_took_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Beside what the operator says there is what somebody has found out."""
     known = {"a/one": {"kind": "input", "where": "one.cpp:1", "what": "wants a table of blocks"}}
