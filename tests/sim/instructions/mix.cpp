@@ -205,7 +205,7 @@ extern "C" __global__ __aicore__ void counts(GM_ADDR numbers) {
   const int32_t times = number[0], every = number[1];
   if ASCEND_IS_AIC {
     for (int32_t i = 1; i <= times; ++i) {
-      CrossCoreSetFlag<2, PIPE_MTE3>(5);
+      CrossCoreSetFlag<2, PIPE_FIX>(5);
       if (every > 0 && i % every == 0) {
         CrossCoreWaitFlag(6);
       }
