@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from aclgrad.common import page_sections
+from aclgrad.common import files, page_sections
 from aclgrad.common.temporary import folder
 from aclgrad.reading.layout import locate
 from aclgrad.running.kernel_file import build_program
@@ -44,10 +44,17 @@ def _seconds_of_numpy(a: np.ndarray, b: np.ndarray) -> float:
     return float(least)
 
 
-def _seconds_of_kernel(program: Path, files: Sequence[Path], size: int, mode: str) -> float:
+def _seconds_of_kernel(program: Path, paths: Sequence[Path], size: int, mode: str) -> float:
     """The least wall time of a launch."""
-    command = [sys.executable, "-m", "aclgrad", "exec", *(["--fast"] if mode == "fast" else [])]
-    words = [*command, "--", program, *files, str(size), str(_REPEATS)]
+    command = [
+        sys.executable,
+        "-I",
+        "-m",
+        "aclgrad",
+        "exec",
+        *(["--fast"] if mode == "fast" else []),
+    ]
+    words = [*command, "--", program, *paths, str(size), str(_REPEATS)]
     done = subprocess.run(list(map(str, words)), stdout=subprocess.PIPE, text=True, check=True)
     return float(done.stdout.splitlines()[-1])
 
@@ -58,15 +65,15 @@ def row(program: Path, size: int, rounds: int) -> str:
     a, b = (generator.uniform(-1, 1, (size, size)).astype(np.float16) for _ in range(2))
     least = dict.fromkeys(("numpy", *MODES), np.inf)
     with folder() as parts:
-        files = [parts / name for name in ("a", "b", "c")]
-        a.tofile(files[0])
-        b.tofile(files[1])
+        paths = [parts / name for name in ("a", "b", "c")]
+        files.write(paths[0], a.tobytes(), "a")
+        files.write(paths[1], b.tobytes(), "b")
         for _ in range(rounds):
             least["numpy"] = min(least["numpy"], _seconds_of_numpy(a, b))
             for mode in MODES:
-                seconds = _seconds_of_kernel(program, files, size, mode)
+                seconds = _seconds_of_kernel(program, paths, size, mode)
                 least[mode] = min(least[mode], seconds)
-                got = np.fromfile(files[2], np.float32).reshape(size, size)
+                got = np.fromfile(paths[2], np.float32).reshape(size, size)
                 want = a.astype(np.float64) @ b.astype(np.float64)
                 np.testing.assert_allclose(got, want, rtol=0, atol=1e-6 * size)
     cells = [
