@@ -8,6 +8,7 @@
 #include "device/matmul_flags.h"
 #include "device/tscm.h"
 #include "engine/flag_numbers.h"
+#include "engine/gm_shadow.h"
 #include "engine/meeting.h"
 #include "engine/scheduler.h"
 #include "engine/tiling_checks.h"
@@ -141,7 +142,14 @@ uint8_t* MatmulWorkspace(uint8_t* given, const void* local, uint64_t bytes, cons
   const uint64_t offset =
       core.blockIdx * share + (local == nullptr ? 0 : tile + core.UbOffset(local));
   if (core.soc.matrix.HasWay(Space::kL0c, Space::kUb)) {
-    return core.meeting->ExchangeOf(core.launch.CoresOf(CoreKind::kVector) * share) + offset;
+    uint8_t* const place =
+        core.meeting->ExchangeOf(core.launch.CoresOf(CoreKind::kVector) * share) + offset;
+    if (local != nullptr) {
+      // Scaled products take K in steps of 64: what lies between the rows of an operand counts as zeros.
+      std::memset(place, 0, bytes);
+      MarkGm(place, bytes, true);
+    }
+    return place;
   }
   const GmRegion* region = WorkspaceOf(core.launch);
   if (reinterpret_cast<uintptr_t>(given) <= kNoAddress && region != nullptr) {
