@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of every workspace that the toolkit keeps for itself: GetLibApiWorkSpaceSize, and what the simulator has there.
+// The part of every workspace that the toolkit keeps for itself: GetLibApiWorkSpaceSize.
 #pragma once
 
 #include <cstdint>
