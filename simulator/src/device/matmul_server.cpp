@@ -139,15 +139,17 @@ uint8_t* MatmulWorkspace(uint8_t* given, const void* local, uint64_t bytes, cons
   }
   const uint64_t tile = core.soc.BytesOf(Space::kL0c);
   const uint64_t share = tile + core.soc.UbMemory();
-  const uint64_t offset =
-      core.blockIdx * share + (local == nullptr ? 0 : tile + core.UbOffset(local));
+  const uint64_t within = local == nullptr ? 0 : tile + core.UbOffset(local);
+  const uint64_t offset = core.blockIdx * share + within;
   if (core.soc.matrix.HasWay(Space::kL0c, Space::kUb)) {
     uint8_t* const place =
         core.meeting->ExchangeOf(core.launch.CoresOf(CoreKind::kVector) * share) + offset;
     if (local != nullptr) {
-      // Scaled products take K in steps of 64: what lies between the rows of an operand counts as zeros.
-      std::memset(place, 0, bytes);
-      MarkGm(place, bytes, true);
+      // Scaled products take K in steps of 64: what lies between the rows of an operand counts as zeros. The copy out of UB, which comes
+      // next, names an operand that is longer than UB.
+      const uint64_t room = std::min(bytes, share - within);
+      std::memset(place, 0, room);
+      MarkGm(place, room, true);
     }
     return place;
   }

@@ -102,6 +102,13 @@ def test_undefined_operand_in_ub(runtime: Runtime, library: ctypes.CDLL) -> None
         run(runtime, library, product)
 
 
+@pytest.mark.plants_faults
+def test_operand_larger_than_ub(runtime: Runtime, library: ctypes.CDLL) -> None:
+    product = Product("from_ub", 16, 2000, 400, parts=(1, 1, 1), bias=np.float32, way=2)
+    with pytest.raises(KernelError, match=r"mix_matmul.cpp:"):
+        run(runtime, library, product)
+
+
 def test_integers(runtime: Runtime, library: ctypes.CDLL) -> None:
     product = Product("from_ub_int8", 70, 45, 90, np.int8, np.int32, parts=(2, 1, 1), bias=np.int32)
     np.testing.assert_array_equal(run(runtime, library, product), product.want())
