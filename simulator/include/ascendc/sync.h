@@ -51,16 +51,16 @@ constexpr HardEvent EventOf(pipe_t src, pipe_t dst) {
   return HardEvent::MAX;
 }
 
-// Whether flags between cores, and mutexes, of this pipe do nothing on this half of a MIX kernel of Ascend 950, which does not have the
-// pipe: both halves may share the code around them. Source: NotifyEventImpl in impl/basic_api/dav_3510/kernel_operator_sync_impl.h and
+// True where flags between cores, and mutexes, of this pipe do nothing: this half of a MIX kernel of Ascend 950 does not have the
+// pipe, and both halves may share the code around them. Source: NotifyEventImpl in impl/basic_api/dav_3510/kernel_operator_sync_impl.h and
 // GetBufInternal in kernel_event.h of asc-devkit.
 template <pipe_t pipe>
 constexpr bool kPipeOfOtherHalf =
     kArch == 3510 && (g_coreType == AIC ? pipe == PIPE_V || pipe == PIPE_MTE3
                                         : pipe == PIPE_MTE1 || pipe == PIPE_M || pipe == PIPE_FIX);
 
-// Whether SetFlag and WaitFlag do nothing on this half of a MIX kernel: the flag is of the other half, and both may share the code around
-// it. Source: SetFlag in impl/basic_api/kernel_operator_block_sync_intf_impl.h of asc-devkit, on 950 SetFlagInternal in kernel_event.h too.
+// Returns whether SetFlag and WaitFlag do nothing on this half of a MIX kernel: the flag is of the other half, and both may share the
+// code around it. Source: SetFlag in impl/basic_api/kernel_operator_block_sync_intf_impl.h of asc-devkit, on 950 SetFlagInternal in kernel_event.h too.
 // set_flag and wait_flag have no such rule.
 constexpr bool IsOfOtherHalf(HardEvent event) {
   if (kArch != 2201 && kArch != 3510) {
