@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <bit>
 #include <mutex>
 #include <new>
 #include <vector>
@@ -50,7 +51,8 @@ Part Made(uint64_t bytes) {
 }  // namespace
 
 Exchange::Exchange(uint64_t bytes) {
-  const uint64_t whole = RoundUp(bytes, 8 * PageBytes());
+  // Launches of many sizes share few parts, as each part takes a range of AddGmShadow for good.
+  const uint64_t whole = std::bit_ceil(RoundUp(bytes, 8 * PageBytes()));
   const std::lock_guard lock(parts->mutex);
   auto part = std::ranges::find_if(
       parts->all, [&](const Part& each) { return !each.isLent && each.bytes >= whole; });

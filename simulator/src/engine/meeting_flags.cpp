@@ -231,6 +231,18 @@ std::vector<std::shared_ptr<const Handover>> Meeting::Receive(const Core& core) 
   return known;
 }
 
+namespace {
+
+// What the code of the other half may hold and still raises no counter. Source: kPipeOfOtherHalf in ascendc/sync.h.
+const char* SetsWithoutEffect(const Core& waits) {
+  return waits.soc.npuArch != 3510 ? ""
+         : waits.kind == CoreKind::kCube
+             ? " On an AIV of Ascend 950 a set by PIPE_MTE1, PIPE_M or PIPE_FIX does nothing."
+             : " On an AIC of Ascend 950 a set by PIPE_V or PIPE_MTE3 does nothing.";
+}
+
+}  // namespace
+
 Meeting::Vain Meeting::FlagInVain(const Core& core, const std::vector<uint32_t>& all,
                                   uint16_t flag) const {
   const size_t slot = flag % kFlags;
@@ -262,17 +274,20 @@ Meeting::Vain Meeting::FlagInVain(const Core& core, const std::vector<uint32_t>&
     const bool left = std::ranges::all_of(absent, [&](uint32_t other) { return left_[other]; });
     const std::string names = launch_.NamesOf(absent);
     const char* const gone = left ? "; it has left the kernel" : "";
-    return {text + (channel ? Format(", which %s does not set (mode 4%s)", names.c_str(), gone)
-                            : Format(", which neither %s (mode 2%s) nor another core for it (mode "
-                                     "0%s) sets",
-                                     names.c_str(), gone, all.size() > 2 ? ", mode 1" : "")),
-            absent,
-            channel ? "Hardware would wait forever: a hang. An AIV and its AIC have the same ids, "
-                      "but for those of the second AIV: the AIC adds 16 to them. Counters of mode "
-                      "4 are not those of the other modes: name mode 4 at both ends."
-                    : "Hardware would wait forever: a hang. Set the flag on the other half, with "
-                      "this id and as often as it is waited for, also where that half has no "
-                      "work."};
+    return {
+        text + (channel ? Format(", which %s does not set (mode 4%s)", names.c_str(), gone)
+                        : Format(", which neither %s (mode 2%s) nor another core for it (mode "
+                                 "0%s) sets",
+                                 names.c_str(), gone, all.size() > 2 ? ", mode 1" : "")),
+        absent,
+        std::string(channel ? "Hardware would wait forever: a hang. An AIV and its AIC have the "
+                              "same ids, but for those of the second AIV: the AIC adds 16 to "
+                              "them. Counters of mode 4 are not those of the other modes: name "
+                              "mode 4 at both ends."
+                            : "Hardware would wait forever: a hang. Set the flag on the other "
+                              "half, with this id and as often as it is waited for, also where "
+                              "that half has no work.") +
+            SetsWithoutEffect(core)};
   }
   for (const uint32_t other : Senders(chosen)) {
     if (sets_[other][ModeOf(chosen)][slot] <= taken_[core.index][ModeOf(chosen)][slot]) {

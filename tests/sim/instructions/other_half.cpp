@@ -94,4 +94,13 @@ extern "C" __global__ __aicore__ void told_by_aivs(GM_ADDR x, GM_ADDR y) {
     AddOne<HardEvent::MTE2_V>(x, y);
   }
 }
+
+// The AIC has no MTE3: its call does nothing, and the AIVs wait for ever.
+extern "C" __global__ __aicore__ void told_by_no_pipe(GM_ADDR, GM_ADDR) {
+  if ASCEND_IS_AIC {
+    CrossCoreSetFlag<2, PIPE_MTE3>(3);
+  } else {
+    CrossCoreWaitFlag(3);
+  }
+}
 #endif

@@ -73,3 +73,13 @@ def test_mistake(runtime: Runtime, library: ctypes.CDLL, name: str, kind: str, t
     with pytest.raises(KernelError) as caught:
         launch(runtime, library, name)
     assert f"[{kind}]" in str(caught.value) and text in str(caught.value), caught.value
+
+
+@pytest.mark.plants_faults
+def test_set_without_effect_is_told_of(runtime: Runtime, library: ctypes.CDLL, arch: str) -> None:
+    if arch == "3510":
+        text = (
+            r"(?s)\[deadlock\].*On an AIC of Ascend 950 a set by PIPE_V or PIPE_MTE3 does nothing"
+        )
+        with pytest.raises(KernelError, match=text):
+            launch(runtime, library, "told_by_no_pipe")
