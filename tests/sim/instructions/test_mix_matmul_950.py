@@ -94,6 +94,17 @@ def test_tile_larger_than_one_of_2201(runtime: Runtime, library: ctypes.CDLL) ->
     near(run(runtime, library, product, room=64), product.want(), product)
 
 
+@pytest.mark.parametrize("chaos", ["0", "1", "2", "5"])
+@pytest.mark.parametrize("threads", ["1", "3"])
+def test_operand_behind_another(
+    runtime: Runtime, library: ctypes.CDLL, threads: str, chaos: str
+) -> None:
+    """The kernel hands the second operand over without a wait for the first product."""
+    product = Product("from_ub", 70, 96, 50, parts=(2, 1, 1), bias=np.float32, way=3)
+    with runtime.options(chaos=chaos, threads=threads, mode="checked"):
+        near(run(runtime, library, product), 3 * product.want() - product.of_bias, product)
+
+
 @pytest.mark.plants_faults
 def test_undefined_operand_in_ub(runtime: Runtime, library: ctypes.CDLL) -> None:
     """What nothing has written stays undefined on its way to the AIC."""
