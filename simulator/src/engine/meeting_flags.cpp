@@ -233,7 +233,7 @@ std::vector<std::shared_ptr<const Handover>> Meeting::Receive(const Core& core) 
 
 namespace {
 
-// What the code of the other half may hold and still raises no counter. Source: kPipeOfOtherHalf in ascendc/sync.h.
+// Names calls that the code of the other half may hold and that raise no counter. Source: kPipeOfOtherHalf in ascendc/sync.h.
 const char* SetsWithoutEffect(const Core& waits) {
   return waits.soc.npuArch != 3510 ? ""
          : waits.kind == CoreKind::kCube
