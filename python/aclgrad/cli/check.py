@@ -76,7 +76,11 @@ def check_command(
         typer.Option(metavar="FILE", help="Kernel file: .npy of an input; repeatable."),
     ] = None,
     outputs: Annotated[
-        str | None, typer.Option(help="Kernel file: shapes of the results, e.g. '2x8:fp32'.")
+        list[str] | None,
+        typer.Option(
+            metavar="SHAPES",
+            help="Kernel file: shapes of the results, e.g. '2x8:fp32'; repeatable.",
+        ),
     ] = None,
     kernel: Annotated[KernelFile, "unseen"],
     shown: Shown,
@@ -91,7 +95,7 @@ def check_command(
     kernels = ops is not None and any(word.endswith((".cpp", ".cc", ".asc")) for word in ops)
     _one_choice(shape, case, attrs, kernels)
     asked = operators.Asked(dtype, case or (), fast, shape or (), attrs)
-    given = kernel_file.Given(inputs or (), outputs, attrs, kernel, of_path, checked)
+    given = kernel_file.Given(inputs or (), outputs or (), attrs, kernel, of_path, checked)
     words = lookup.named(ops, shipped=shipped)
     with _race_times(shown.html is not None):
         looked = _look(words, asked, given, seed, chaos, sanitize_host)

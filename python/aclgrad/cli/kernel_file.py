@@ -28,7 +28,7 @@ class Given:
     """What the command line says of the launch."""
 
     inputs: Sequence[str]
-    outputs: str | None
+    outputs: Sequence[str]
     attrs: Sequence[str]
     kernel: KernelFile
     of_path: OfPath
@@ -37,7 +37,7 @@ class Given:
     def words(self) -> list[str]:
         """The same for `aclgrad run`."""
         options: list[tuple[str, object]] = [("--inputs", name) for name in self.inputs]
-        options += [("--outputs", self.outputs)]
+        options += [("--outputs", shapes) for shapes in self.outputs]
         options += [("--attr", attr) for attr in self.attrs]
         options += [(f"--{n.replace('_', '-')}", v) for n, v in vars(self.kernel).items()]
         options += [("--layout", self.of_path.layout and self.of_path.layout.value)]

@@ -133,7 +133,7 @@ class Given:
     attrs: Sequence[str] = ()
     dtype: str | None = None
     out_dtype: str | None = None
-    outputs: str | None = None
+    outputs: Sequence[str] = ()
     kernel: KernelOptions = field(default_factory=KernelOptions)
     golden: bool = False
 

@@ -88,10 +88,11 @@ AllowRefusals = Annotated[
     ),
 ]
 Outputs = Annotated[
-    str | None,
+    list[str] | None,
     typer.Option(
+        metavar="SHAPES",
         help="With a path: shapes of the results, e.g. '2x8:fp32', then =0 or =FILE for their"
-        " contents before the run."
+        " contents before the run; repeatable.",
     ),
 ]
 KeepGoing = Annotated[

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
-import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -207,7 +206,7 @@ class Project:
             check_output(save, "--save")
         kind = dtypes.parse(given.dtype) if given.dtype else None
         inputs = [operand_words.load(name, kind) for name in given.files]
-        outputs = re.sub(r",\s+", ",", given.outputs).split() if given.outputs else []
+        outputs = operand_words.output_words(given.outputs)
         if not quiet:
             print(visible(assumed.line), file=sys.stderr)
         soc = soc_name(running.soc)

@@ -91,7 +91,9 @@ def run_command(
         if golden:
             raise ValueError("--golden: a program has no golden. Next: leave --golden out")
         raise typer.Exit(_run_program(Path(op), files, kernel, running, output, as_json))
-    given = operators.Given(files, _attrs(attr, dim), dtype, out_dtype, outputs, kernel, golden)
+    given = operators.Given(
+        files, _attrs(attr, dim), dtype, out_dtype, outputs or (), kernel, golden
+    )
 
     def work() -> bool:
         computed = operator.run(given, running, output, as_json)
@@ -370,6 +372,7 @@ def profile_command(
     from aclgrad.cli import profile
     from aclgrad.profiling.program import endless
     from aclgrad.profiling.request import Request, most_seconds, parse_cores
+    from aclgrad.running.operand_words import output_words
 
     if project_request.is_shape(op) and (here := project_request.here(None)):
         op, shape = here[0], [op, *(shape or [])]
@@ -385,7 +388,7 @@ def profile_command(
     device = lambda: open_device(Running(autosync=switch, keep_going=going))  # noqa: E731
     request = Request(
         op, tuple(shape or ()), dtype, project_request.soc_name(soc), tuple(attr or ()), dim, None,
-        tuple(map(str, inputs or ())), tuple((outputs or "").split()),
+        tuple(map(str, inputs or ())), tuple(output_words(outputs or ())),
         kernel, assumed=assumed,
         keep_going=going, sensitivity=sensitivity,
     )  # fmt: skip

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -129,6 +130,11 @@ def choose_any_row(rows: Sequence[tuple[str, ...]], inputs: Sequence[Tensors]) -
     outputs = (instead.get(name, name) for name in rows[0][len(given) :])
     kept = (own or want for own, want in zip(given, rows[0], strict=False))
     return (*kept, *outputs)
+
+
+def output_words(options: Sequence[str]) -> list[str]:
+    """The words of all --outputs: spaces stand between two, but not behind a comma of a shape."""
+    return re.sub(r",\s+", ",", " ".join(options)).split()
 
 
 def initial_outputs(words: Sequence[str]) -> tuple[list[OutputWord], list[Array | None]]:

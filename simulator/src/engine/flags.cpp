@@ -510,17 +510,41 @@ void CheckCrossCore(const Core& core, uint8_t mode, uint16_t flag, bool wait) {
 constexpr size_t kFirstOfSyncAll = 11;
 constexpr size_t kEndOfSyncAll = 15;
 
-// A flag of a MIX kernel has counters on other cores too, which may be behind: there SyncAll has its flags alone.
+bool IsOfSyncAll(size_t flag) { return flag >= kFirstOfSyncAll && flag < kEndOfSyncAll; }
+
+// A flag of a MIX kernel has counters on other cores too, which may be behind or ahead: next to SyncAll and to Matmul objects the kernel does
+// not set those that they set, neither before nor after them. Source: CrossCoreSetFlag, constraints.
+void ReportSharedFlag(Core& core, size_t flag, uint32_t setSite, const char* owner,
+                      const std::string& advice, const std::vector<uint32_t>& related) {
+  core.GoOn(
+      core.FaultAt("cross-core-flag", setSite, Pipe::kScalar, "CrossCoreSetFlag",
+                   Format("flag %zu is set by the kernel, and is one of %s", flag, owner),
+                   "Hardware counts both in one: a core passes too early, or hangs. " + advice,
+                   related),
+      "the two do not meet");
+}
+
+void ReportFlagOfSyncAll(Core& core, size_t flag, uint32_t setSite) {
+  ReportSharedFlag(core, flag, setSite, "SyncAll's", "Take flags 0 to 10 next to SyncAll.",
+                   {core.syncAllSite});
+}
+
+// Those of modes 0 to 2 whose AIC serves the AIV's Matmul objects.
+void CheckFlagOfMatmul(Core& core, uint16_t flag, uint32_t setSite) {
+  const uint32_t objects = core.meeting->Objects(core);
+  if (flag < 2 * objects) {
+    ReportSharedFlag(core, flag, setSite, "its Matmul objects'",
+                     Format("%u Matmul objects have flags 0 to %u: take %u to 10.", objects,
+                            2 * objects - 1, 2 * objects),
+                     {});
+  }
+}
+
 void CheckMixedSyncAll(Core& core) {
+  core.syncAllSite = core.sites.Capture();
   for (size_t flag = kFirstOfSyncAll; flag < kEndOfSyncAll; ++flag) {
     if (core.crossCoreSite[flag] != 0) {
-      core.GoOn(core.FaultAt(
-                    "cross-core-flag", core.crossCoreSite[flag], Pipe::kScalar, "CrossCoreSetFlag",
-                    Format("flag %zu is set by the kernel, and is one of SyncAll's", flag),
-                    "Hardware counts both in one: SyncAll lets a core pass too early, or hangs. "
-                    "Take flags 0 to 10 next to SyncAll.",
-                    {core.sites.Capture()}),
-                "the two do not meet");
+      ReportFlagOfSyncAll(core, flag, core.crossCoreSite[flag]);
       core.crossCoreSite[flag] = 0;
       core.instruction = "SyncAll";
     }
@@ -623,6 +647,13 @@ void CrossCoreSet(uint8_t mode, int32_t pipe, uint16_t flag) try {
                     Meeting::SendersOf(core, mode, flag));
   core.crossCore[flag % kFlags] += core.launch.Mixed() ? 0 : 1;  // else Meeting::LeftFlags
   core.crossCoreSite[SiteOf(core, mode, flag)] = event.site;
+  if (core.launch.Mixed() && mode != Meeting::kOneVector) {
+    CheckFlagOfMatmul(core, flag, event.site);
+    if (core.syncAllSite != 0 && IsOfSyncAll(flag)) {
+      ReportFlagOfSyncAll(core, flag, event.site);
+    }
+    core.instruction = "CrossCoreSetFlag";
+  }
   core.scheduler->SetForCores(event, [&core, event, mode, flag] {
     core.Sync(event);
     core.meeting->SetFlag(core, mode, flag);

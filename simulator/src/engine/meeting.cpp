@@ -57,6 +57,7 @@ Meeting::Meeting(const KernelLaunch& launch, uint32_t cores)
       stands_(cores),
       sets_(cores),
       taken_(cores),
+      lastModes_(cores),
       waits_(cores),
       setStacks_(launch.Mixed() ? cores : 0),
       known_(launch.Mixed() ? cores : 0, Knowledge(launch.PerGroup())),

@@ -259,6 +259,7 @@ class Meeting {
   // How often they have raised it.
   uint64_t Raised(uint32_t senders, size_t flag) const;
   void CheckCounter(Core& core, uint32_t senders, size_t flag);
+  void CheckChangeOfMode(Core& core, uint8_t mode, uint16_t flag);
   void Learn(const Core& core, uint32_t senders, size_t flag, uint32_t number);
   Vain FlagInVain(const Core& core, const std::vector<uint32_t>& all, uint16_t flag) const;
   [[noreturn]] void ThrowDeadlock(const Vain& vain) const;
@@ -274,6 +275,7 @@ class Meeting {
   std::vector<CoreAside> asides_;                         // by core
   std::vector<FaultEnd> stands_;                          // by core: where it waits or has left
   std::vector<std::array<Counts, kModes>> sets_, taken_;  // by core; taken_: of waits
+  std::vector<std::array<uint8_t, kFlags>> lastModes_;    // by core: of its last set of each flag
   std::vector<Waits> waits_;                              // by core
   std::vector<std::array<std::vector<void*>, kCounters>> setStacks_;  // of MIX kernels, by core
   // MIX kernels alone, by core: waits of the cores of its AI core, and what they have handed over, that it knows of; and for each of

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Flags between cores: who sets them, who waits for them, what a wait learns, and what was handed over before a set.
 #include <algorithm>
+#include <utility>
 
 #include "engine/in_meeting.h"
 #include "engine/meeting.h"
@@ -158,6 +159,39 @@ void Meeting::CheckCounter(Core& core, uint32_t senders, size_t flag) {
   }
 }
 
+// Modes 0 to 2 count in one: a core sets a flag with another mode only when the waits for its sets of the mode before are over. Sets of modes 0
+// and 1 end with the core's own waits, those of mode 2 with the other half's, of which it has heard.
+// Source: CrossCoreSetFlag, constraints on one flagId with several modes.
+void Meeting::CheckChangeOfMode(Core& core, uint8_t mode, uint16_t flag) {
+  const uint8_t before = std::exchange(lastModes_[core.index][flag], mode);
+  const uint32_t sets = sets_[core.index][before][flag];
+  if (before == mode || sets == 0) {
+    return;
+  }
+  const uint32_t first = launch_.GroupOf(core.index) * launch_.PerGroup();
+  for (const uint32_t other : Receivers(SendersOf(core, before, flag))) {
+    const bool itself = other == core.index;
+    if (before < 2 && !itself) {
+      continue;
+    }
+    const uint32_t waits =
+        itself ? waits_[other][flag] : known_[core.index][other - first].waits[flag];
+    if (waits < sets) {
+      PassFault(
+          "cross-core-flag",
+          Format("%s sets flag %u with mode %u after %u sets with mode %u; %s has waited for "
+                 "%u of them",
+                 launch_.NameOf(core.index).c_str(), flag, mode, sets, before,
+                 itself ? "it" : ("as far as it knows, " + launch_.NameOf(other)).c_str(), waits),
+          "Hardware counts both in one: the wait of one mode takes the set of the other, "
+          "and passes too early or hangs. Wait for the sets of one mode before the first "
+          "of another, or take another flag.",
+          "counted apart");
+      return;
+    }
+  }
+}
+
 void Meeting::SetFlag(Core& core, uint8_t given, uint16_t flag) {
   const InMeeting here(core);
   const size_t slot = flag % kFlags;
@@ -165,6 +199,9 @@ void Meeting::SetFlag(Core& core, uint8_t given, uint16_t flag) {
   const size_t mode = ModeOf(senders);
   std::unique_lock lock(mutex_);
   CheckCounter(core, senders, slot);
+  if (launch_.Mixed() && mode < kChannel) {
+    CheckChangeOfMode(core, static_cast<uint8_t>(mode), static_cast<uint16_t>(slot));
+  }
   ++sets_[core.index][mode][slot];
   if (launch_.Mixed()) {
     const size_t counter = CounterOf(mode, slot);

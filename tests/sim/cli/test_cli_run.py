@@ -195,6 +195,15 @@ def test_run_shows_hints(tmp_path: Path) -> None:
     assert document["findings"] == [] and "mask-left-set" in document["hints"][0]
 
 
+def test_results_by_options_of_their_own(tmp_path: Path) -> None:
+    """Each --outputs adds to those before it."""
+    kernel = tmp_path / "two.cpp"
+    kernel.write_text(HINTED.replace("GM_ADDR y)", "GM_ADDR y, GM_ADDR z)"))
+    words = ("--outputs", "float32[64]", "--outputs", "8x4:fp16", "--partial-output", "*")
+    document = json.loads(aclgrad("run", kernel, *words, "--json"))
+    assert [out["shape"] for out in document["outputs"].values()] == [[64], [8, 4]]
+
+
 def test_wait_for_a_cube_core_says_so(tmp_path: Path) -> None:
     kernel = tmp_path / "mix.cpp"
     kernel.write_text(

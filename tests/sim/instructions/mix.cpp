@@ -19,6 +19,7 @@ enum Fault {
   kEarlyReturn,
   kAicReturns,
   kReserved,
+  kReservedBehind,
   kId16,
   kMode1,
   kMode4,
@@ -52,7 +53,7 @@ __aicore__ void Aic(const GlobalTensor<int32_t>& in, const GlobalTensor<int32_t>
     CrossCoreSetFlag<2, PIPE_MTE3>(16);
   } else if constexpr (fault == kMode4) {
     CrossCoreSetFlag<4, PIPE_MTE3>(kThere);
-  } else if constexpr (fault == kReserved) {
+  } else if constexpr (fault == kReserved || fault == kReservedBehind) {
     CrossCoreSetFlag<2, PIPE_MTE3>(12);
   } else if constexpr (fault == kNone) {
     NotifyEvent<PIPE_MTE3>(kThere);  // by their older names
@@ -80,7 +81,7 @@ __aicore__ void Aiv(const GlobalTensor<int32_t>& there, const GlobalTensor<int32
   if constexpr (fault == kReadBeforeWait) {
     DataCopy(from, there[at], kElements);
   }
-  if constexpr (fault == kReserved) {
+  if constexpr (fault == kReserved || fault == kReservedBehind) {
     CrossCoreWaitFlag(12);
   } else if constexpr (fault == kNone) {
     WaitEvent<PIPE_S>(kThere);
@@ -123,6 +124,9 @@ __aicore__ void Exchange(GM_ADDR in, GM_ADDR workspace, GM_ADDR out) {
   back.SetGlobalBuffer(reinterpret_cast<__gm__ int32_t*>(workspace) + all, all);
   to.SetGlobalBuffer(reinterpret_cast<__gm__ int32_t*>(out), all);
   const uint32_t at = core * elements;
+  if constexpr (fault == kReservedBehind) {
+    SyncAll<false>();
+  }
   if ASCEND_IS_AIC {
     Aic<fault>(from[at], there[at], back[at], to[at], elements);
   }
@@ -148,6 +152,7 @@ KERNEL(one_answer, kOneAnswer)
 KERNEL(early_return, kEarlyReturn)
 KERNEL(aic_returns, kAicReturns)
 KERNEL(reserved, kReserved)
+KERNEL(reserved_behind, kReservedBehind)
 KERNEL(id_16, kId16)
 KERNEL(mode_1, kMode1)
 KERNEL(mode_4, kMode4)
@@ -329,5 +334,37 @@ extern "C" __global__ __aicore__ void no_order_on_aic(GM_ADDR in, GM_ADDR out) {
     LocalTensor<int32_t> mine(TPosition::A1, 0, 64);
     DataCopy(mine, from[GetBlockIdx() * 64], 64);
     DataCopy(result[GetBlockIdx() * 64], mine, 64);
+  }
+}
+
+// AIVs use flag 5 with modes 1 and 2, in an order that the word tells.
+extern "C" __global__ __aicore__ void two_modes(GM_ADDR told) {
+  const int32_t way = *reinterpret_cast<__gm__ int32_t*>(told);
+  if ASCEND_IS_AIC {
+    CrossCoreWaitFlag(5);
+    CrossCoreSetFlag<2, PIPE_MTE2>(6);
+    return;
+  }
+  const bool isPeersFirst = way < 2, isSettled = way % 2 == 1;
+  if (isPeersFirst) {
+    CrossCoreSetFlag<1, PIPE_MTE3>(5);
+    if (isSettled) {
+      CrossCoreWaitFlag(5);
+    }
+    CrossCoreSetFlag<2, PIPE_MTE3>(5);
+    if (!isSettled) {
+      CrossCoreWaitFlag(5);
+    }
+    CrossCoreWaitFlag(6);
+  } else {
+    CrossCoreSetFlag<2, PIPE_MTE3>(5);
+    if (isSettled) {
+      CrossCoreWaitFlag(6);
+    }
+    CrossCoreSetFlag<1, PIPE_MTE3>(5);
+    CrossCoreWaitFlag(5);
+    if (!isSettled) {
+      CrossCoreWaitFlag(6);
+    }
   }
 }

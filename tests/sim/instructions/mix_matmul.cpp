@@ -36,6 +36,8 @@ enum Way {
   kLaterTwice,
   kLaterNoWait,
   kNoEndBetween,
+  kFlagOfObjects,
+  kFlagOfItsOwn,
 };
 
 struct Told {
@@ -174,6 +176,14 @@ class Product {
         CopyA();
         object.WaitIterateAll();
         return;
+      case kFlagOfObjects:
+      case kFlagOfItsOwn: {  // object and other have flags 0 to 3
+        const uint16_t flag = told_.way == kFlagOfObjects ? 3 : 4;
+        CrossCoreSetFlag<1, PIPE_MTE3>(flag);
+        CrossCoreWaitFlag(flag);
+        object.IterateAll(c_);
+        return;
+      }
       case kNoEndBetween:
         Describe(other);
         object.IterateAll(c_);

@@ -172,6 +172,7 @@ FAULTS = {
         r"AIC 0 sets flag 3 1 times with mode 2, and AIV 0 waits for it 0",
     ),
     "reserved": ("cross-core-flag", "flag 12 is set by the kernel, and is one of SyncAll's"),
+    "reserved_behind": ("cross-core-flag", "flag 12 is set by the kernel, and is one of SyncAll's"),
     "id_16": ("cross-core-flag", r"of flag 16; there are flags 0\.\.15"),
     "mode_4": ("cross-core-flag", "mode 4; architecture 2201 has modes 0, 1 and 2"),
     "set_before_write": ("gm-conflict", WRITTEN),
@@ -190,6 +191,30 @@ def test_mistake(runtime: Runtime, library: ctypes.CDLL, name: str, threads: str
         runtime.launch(library[name], exchange(2, TWO), outputs=[2], block_dim=2, key=TWO)
     said = str(caught.value)
     assert f"[{kind}]" in said and "mix.cpp:" in said and re.search(text, said), said
+
+
+@pytest.mark.parametrize("way", [1, 3])
+def test_modes_of_a_flag_in_turn(runtime: Runtime, library: ctypes.CDLL, way: int) -> None:
+    runtime.launch(library["two_modes"], [np.array([way], np.int32)], [], block_dim=3, key=TWO)
+
+
+@pytest.mark.plants_faults
+@pytest.mark.parametrize(
+    ("way", "text"),
+    [
+        (
+            0,
+            r"AIV \d sets flag 5 with mode 2 after 1 sets with mode 1; it has waited for 0",
+        ),
+        (2, r"AIV \d sets flag 5 with mode 1 after 1 sets with mode 2; as far as it knows, AIC 0"),
+    ],
+)
+def test_modes_of_a_flag_that_meet(
+    runtime: Runtime, library: ctypes.CDLL, way: int, text: str
+) -> None:
+    with pytest.raises(KernelError, match=text) as caught:
+        runtime.launch(library["two_modes"], [np.array([way], np.int32)], [], block_dim=1, key=TWO)
+    assert "[cross-core-flag]" in str(caught.value)
 
 
 @pytest.mark.plants_faults

@@ -24,7 +24,8 @@ ONE, TWO, VECTORS = 11, 12, 1  # tiling keys of mix_matmul.cpp
     ALL, TILES, DENSE, INTO_UB, ASYNC, OWN_A, TWO_OBJECTS, NO_END, NO_A, TILE_FIRST, NO_WAIT,
     NOT_TOLD, LATE_A, NOT_REGISTERED, AIC_RETURNS, OTHER_TYPE, NO_TILING, GOES_ON, LATER,
     LATER_ASKED, LATER_NO_SPACE, LATER_TWICE, LATER_NO_WAIT, NO_END_BETWEEN,
-) = range(24)  # fmt: skip
+    FLAG_OF_OBJECTS, FLAG_OF_ITS_OWN,
+) = range(26)  # fmt: skip
 TILE = 128 * 1024  # bytes of the workspace for a tile of C
 Array = npt.NDArray[Any]
 
@@ -308,6 +309,7 @@ def test_own_copies(
 
 
 FAULTS = {
+    FLAG_OF_OBJECTS: ("cross-core-flag", "flag 3 is set by the kernel, and is one of its Matmul"),
     NO_END_BETWEEN: ("matmul-use", "End of a Matmul object: the object ends after products of ano"),
     NO_A: ("matmul-use", "Iterate of a Matmul object: A is not set"),
     TILE_FIRST: ("matmul-use", "GetTensorC of a Matmul object: there is no tile of C"),
@@ -323,6 +325,11 @@ FAULTS = {
     NO_TILING: ("matmul-use", "the object has no tiling"),
     GOES_ON: ("matmul-use", "it goes on behind REGIST_MATMUL_OBJ and calls an object"),
 }
+
+
+def test_flag_beside_those_of_the_objects(runtime: Runtime, library: ctypes.CDLL) -> None:
+    product = Product("to_gm", 70, 90, 50, parts=(2, 2, 1), way=FLAG_OF_ITS_OWN)
+    near(run(runtime, library, product), product.want(), product)
 
 
 @pytest.mark.plants_faults
