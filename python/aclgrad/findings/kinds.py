@@ -72,6 +72,7 @@ _TITLES = {
         "mask-range": "mask that names lanes which the type or the mode does not have",
         "int4-pairs": "int4 count or mask that splits a byte",
         "gather-pattern": "pattern that GatherMask does not have",
+        "fractal-order": "fractals of a matrix in another order than Mmad takes",
         "merge-queues": "queues that MrgSort cannot merge",
         "proposal-field": "field that a region proposal does not have",
         "reduce-order": "ReduceOrder that the SoC does not have",

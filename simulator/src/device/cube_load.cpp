@@ -140,6 +140,9 @@ void CubeNd2Nz(const Ub& dst, const void* src, const Nd2NzCtl& ctl) try {
         core.SettleAtomics(from, inAll);
         MoveNd2Nz(core.ub + to, from, ctl, width, shape, LoaderOf(core.ub, core.ub));
       });
+  if (core.Observed() && ctl.ndNum == 1 && ctl.dstNzNStride == 1) {
+    core.cube.origins.AddMatrix(to, shape.c0Step, CeilDiv(ctl.nValue, kFractalRows), shape.columns);
+  }
 }
 ACLSIM_SKIPS_FAULTS()
 
@@ -227,6 +230,9 @@ void CubeLoad2d(const Ub& dst, const Ub& src, const Load2dCtl& ctl) try {
         record.Add(PartOf(core, src, Use::kRead, first, kFractal, ctl.repeatTimes, srcStep));
       },
       [=](uint8_t* image) { MoveFractals(image + to, image + from, ctl, PlainLoad); });
+  for (uint64_t i = 0; core.Observed() && i < ctl.repeatTimes; ++i) {
+    core.cube.origins.AddFractal(to + i * dstStep, from + first + i * srcStep, ctl.transpose);
+  }
 }
 ACLSIM_SKIPS_FAULTS()
 
@@ -572,6 +578,12 @@ void CubeLoad2dWindow(const Ub& dst, const Ub& src, const Load2dWindowCtl& ctl) 
                           static_cast<uint64_t>(std::abs(stride))));
       },
       move);
+  for (uint64_t i = 0; core.Observed() && !ctl.transpose && i < ctl.kStep * ctl.mStep; ++i) {
+    const uint64_t column = i / ctl.mStep, row = i % ctl.mStep;
+    core.cube.origins.AddFractal(
+        move.to + (column * ctl.dstStride + row) * kFractal,
+        static_cast<uint64_t>(Signed(move.from) + Signed(column) * stride) + row * kFractal, false);
+  }
 }
 ACLSIM_SKIPS_FAULTS()
 

@@ -392,6 +392,74 @@ Initial InitialOf(Core& core, const Ub& dst, const Ub& bias, const MmadCtl& ctl)
   return Initial::kOld;
 }
 
+// Whether lines (rows of A, columns of B) and steps along K lie where place(line, step) says, in fractals from `begin` on. False where the
+// fractals are not known to be of one matrix.
+template <typename Place>
+bool LieAt(const FractalOrigins& origins, uint64_t begin, uint64_t lines, uint64_t steps,
+           const Place& place) {
+  const FractalOrigins::Origin* first = nullptr;
+  for (uint64_t line = 0; line < lines; ++line) {
+    for (uint64_t step = 0; step < steps; ++step) {
+      const auto* const origin = origins.Of(begin + place(line, step) * kFractal);
+      first = first == nullptr ? origin : first;
+      if (origin == nullptr || origin->matrix != first->matrix ||
+          origin->transposed != first->transposed) {
+        return false;
+      }
+      const uint64_t down = origin->row - first->row, across = origin->column - first->column;
+      if ((origin->transposed ? across : down) != line ||
+          (origin->transposed ? down : across) != step) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+// Other numbers are multiplied where the fractals of a matrix lie in the order of another architecture, and nothing else shows it.
+void CheckOrder(const Core& core, const MmadShape& shape, const MmadPlaces& at) {
+  const uint64_t steps = shape.Steps();
+  if (!core.Observed() || steps < 2 || shape.vector || shape.sparse) {
+    return;
+  }
+  const auto byLines = [](uint64_t of) {
+    return [of](uint64_t line, uint64_t step) { return line * of + step; };
+  };
+  const auto bySteps = [](uint64_t of) {
+    return [of](uint64_t line, uint64_t step) { return step * of + line; };
+  };
+  const FractalOrigins& origins = core.cube.origins;
+  if (shape.m1 > 1 && (shape.nz ? LieAt(origins, at.a, shape.m1, steps, byLines(shape.stepsA))
+                                : LieAt(origins, at.a, shape.m1, steps, bySteps(shape.m1)))) {
+    const char* const column = "column by column (NZ)";
+    const char* const row = "row by row (ZZ)";
+    PassFault(
+        "fractal-order",
+        Format("the %llu x %llu fractals of A lie in L0A %s; %s takes them %s",
+               static_cast<unsigned long long>(shape.m1),
+               static_cast<unsigned long long>(shape.stepsA), shape.nz ? row : column,
+               core.soc.name.c_str(), shape.nz ? column : row),
+        Format("Hardware multiplies other rows of A: wrong numbers. Load the fractal of row i "
+               "and column j to number %s of L0A. Ascend 950 has one order, Atlas A2 and A3 "
+               "the other.",
+               shape.nz
+                   ? Format("j * %llu + i", static_cast<unsigned long long>(shape.m1)).c_str()
+                   : Format("i * %llu + j", static_cast<unsigned long long>(shape.stepsA)).c_str()),
+        "done with the fractals as they lie");
+  }
+  if (shape.n1 > 1 && LieAt(origins, at.b, shape.n1, steps, byLines(steps))) {
+    PassFault(
+        "fractal-order",
+        Format("the %llu x %llu fractals of B lie in L0B one column of N after the other; Mmad "
+               "takes one step of K after the other (ZN)",
+               static_cast<unsigned long long>(steps), static_cast<unsigned long long>(shape.n1)),
+        Format("Hardware multiplies other columns of B: wrong numbers. Load the fractal of step "
+               "i of K and columns j of N to number i * %llu + j of L0B.",
+               static_cast<unsigned long long>(shape.n1)),
+        "done with the fractals as they lie");
+  }
+}
+
 // Columns of A that are multiplied in a cycle.
 uint8_t CubeK(const Core& core, const MmadCtl& ctl) {
   return static_cast<uint8_t>(ctl.bits != 32 || core.cube.hf32 ? ColumnsOf(ctl.bits)
@@ -460,6 +528,7 @@ void CubeMmad(const Ub& given, const Ub& a, const Ub& b, const Ub& bias, const M
       IndexOf(core, b),        initial};
   const MmadForms forms{FormOf(a.dtype, ctl.bits, core.cube), FormOf(b.dtype, ctl.bits, core.cube),
                         dst.dtype == DType::kHalf};
+  CheckOrder(core, shape, at);
   if (ctl.unitFlag != 0) {
     AwaitUnitFlag(core, true, at.c, shape.BytesOfC());
   }

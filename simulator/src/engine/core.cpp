@@ -451,6 +451,9 @@ uint32_t Core::CaptureSite() {
 
 void Core::Stamp(Record& record) {
   record.site = CaptureSite();
+  if (kind != CoreKind::kVector) {
+    cube.origins.Forget(record);
+  }
   for (Observer* observer : observers_) {
     observer->OnIssue(*this, record);
   }

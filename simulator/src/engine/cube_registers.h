@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ascendc/cube_abi.h"
+#include "engine/fractal_origins.h"
 
 namespace aclsim {
 
@@ -35,6 +36,7 @@ struct CubeRegisters {
   bool ndSet = false;
   CubeOperands<float> floats;
   CubeOperands<int32_t> integers;
+  FractalOrigins origins;  // of observed instructions
 };
 
 // One bit for each 512 bytes of L0C by which Mmad and Fixpipe wait for each other. A tile is what one Mmad with unitFlag 3 has flipped.

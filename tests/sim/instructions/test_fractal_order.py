@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Fractals in the order of another architecture, which no number that is multiplied tells of."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from instructions.bench import KernelError, Runtime
+from instructions.test_cube_950 import SOC
+from instructions.test_mix import WORDS, mixed_library
+from instructions.test_mix_matmul_950 import WORDS as WORDS_950
+
+ONE_AND_TWO = 12  # AIC and AIVs of an AI core, in the key
+M, N, K = 32, 48, 64
+
+
+@pytest.fixture(scope="module", params=["2201", "3510"])
+def arch(request: pytest.FixtureRequest) -> str:
+    """The architecture."""
+    return str(request.param)
+
+
+@pytest.fixture(scope="module")
+def library(arch: str, toolkit: Path, tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
+    """The kernel of fractal_order.cpp."""
+    words, dav = (WORDS_950, "C310") if arch == "3510" else (WORDS, "C220")
+    return mixed_library(toolkit, tmp_path_factory.mktemp("order"), "fractal_order", words, dav)
+
+
+@pytest.fixture(autouse=True)
+def on_its_soc(arch: str, runtime: Runtime) -> Iterator[None]:
+    """A SoC of that architecture."""
+    with runtime.options(**({"soc": SOC} if arch == "3510" else {})):
+        yield
+
+
+def launch(runtime: Runtime, library: ctypes.CDLL, *words: int) -> None:
+    """Multiply, and compare with NumPy's product."""
+    random = np.random.default_rng(3)
+    a = random.standard_normal((M, K)).astype(np.float16)
+    b = random.standard_normal((K, N)).astype(np.float16)
+    given = np.ascontiguousarray(a.T) if words[2] else a
+    arrays = [given, b, np.zeros((M, N), np.float32), np.array(words, np.int32)]
+    (got,) = runtime.launch(library["product"], arrays, outputs=[2], key=ONE_AND_TWO)
+    np.testing.assert_allclose(got, a.astype(np.float64) @ b.astype(np.float64), atol=1e-4)
+
+
+@pytest.mark.parametrize("is_transposed", [0, 1])
+@pytest.mark.parametrize("chaos", ["0", "3"])
+def test_order_of_the_architecture(
+    runtime: Runtime, library: ctypes.CDLL, arch: str, is_transposed: int, chaos: str
+) -> None:
+    with runtime.options(chaos=chaos):
+        launch(runtime, library, int(arch == "2201"), 0, is_transposed)
+
+
+@pytest.mark.plants_faults
+@pytest.mark.parametrize("is_transposed", [0, 1])
+@pytest.mark.parametrize("chaos", ["0", "3"])
+def test_a_in_the_other_order(
+    runtime: Runtime, library: ctypes.CDLL, arch: str, is_transposed: int, chaos: str
+) -> None:
+    text = (
+        r"\[fractal-order\][\s\S]*2 x 4 fractals of A lie in L0A column by column \(NZ\)"
+        if arch == "2201"
+        else r"\[fractal-order\][\s\S]*2 x 4 fractals of A lie in L0A row by row \(ZZ\)"
+    )
+    with runtime.options(chaos=chaos), pytest.raises(KernelError, match=text):
+        launch(runtime, library, int(arch == "3510"), 0, is_transposed)
+
+
+@pytest.mark.plants_faults
+def test_b_in_the_other_order(runtime: Runtime, library: ctypes.CDLL, arch: str) -> None:
+    with pytest.raises(
+        KernelError, match=r"\[fractal-order\][\s\S]*4 x 3 fractals of B lie in L0B one column"
+    ):
+        launch(runtime, library, int(arch == "2201"), 1, 0)
