@@ -392,7 +392,7 @@ Initial InitialOf(Core& core, const Ub& dst, const Ub& bias, const MmadCtl& ctl)
   return Initial::kOld;
 }
 
-// Whether lines (rows of A, columns of B) and steps along K lie where place(line, step) says, in fractals from `begin` on. False where the
+// Returns whether lines (rows of A, columns of B) and steps along K lie where place(line, step) says, in fractals from `begin` on. False where the
 // fractals are not known to be of one matrix.
 template <typename Place>
 bool LieAt(const FractalOrigins& origins, uint64_t begin, uint64_t lines, uint64_t steps,

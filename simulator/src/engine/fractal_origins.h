@@ -20,7 +20,7 @@ class FractalOrigins {
     bool transposed = false;
   };
 
-  // What an instruction writes to L1, L0A and L0B has no origin until it is added.
+  // Bytes of L1, L0A and L0B that the instruction writes have no origin until one is added.
   void Forget(const Record& record);
   // A matrix in L1, of so many rows and columns of fractals; a column begins columnStep bytes behind the one before.
   void AddMatrix(uint64_t begin, uint64_t columnStep, uint64_t rows, uint64_t columns);
