@@ -419,7 +419,7 @@ bool LieAt(const FractalOrigins& origins, uint64_t begin, uint64_t lines, uint64
 // Other numbers are multiplied where the fractals of a matrix lie in the order of another architecture, and nothing else shows it.
 void CheckOrder(const Core& core, const MmadShape& shape, const MmadPlaces& at) {
   const uint64_t steps = shape.Steps();
-  if (!core.Observed() || steps < 2 || shape.vector || shape.sparse) {
+  if (!core.Observed() || steps < 2 || shape.sparse) {
     return;
   }
   const auto byLines = [](uint64_t of) {
@@ -429,6 +429,16 @@ void CheckOrder(const Core& core, const MmadShape& shape, const MmadPlaces& at) 
     return [of](uint64_t line, uint64_t step) { return step * of + line; };
   };
   const FractalOrigins& origins = core.cube.origins;
+  if (shape.vector && origins.Of(at.a) != nullptr) {
+    PassFault(
+        "fractal-order",
+        Format("m is 1, so Mmad takes A as a vector, and A lies in L0A as a matrix: a step of K "
+               "is the next row of its first fractal, not the next %llu columns",
+               static_cast<unsigned long long>(shape.k0)),
+        "Hardware multiplies other numbers: wrong results. Load A as blocks of 32 bytes one "
+        "behind the other, or pass m = 2 and store one row.",
+        "done with the blocks as they lie");
+  }
   if (shape.m1 > 1 && (shape.nz ? LieAt(origins, at.a, shape.m1, steps, byLines(shape.stepsA))
                                 : LieAt(origins, at.a, shape.m1, steps, bySteps(shape.m1)))) {
     const char* const column = "column by column (NZ)";

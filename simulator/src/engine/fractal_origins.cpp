@@ -37,6 +37,9 @@ void FractalOrigins::Forget(const Record& record) {
 
 void FractalOrigins::AddMatrix(uint64_t begin, uint64_t columnStep, uint64_t rows,
                                uint64_t columns) {
+  if (columnStep % kFractal != 0) {
+    return;  // its blocks make up no fractals
+  }
   matrices_.push_back({++last_, begin, columnStep, rows, columns});
 }
 

@@ -20,7 +20,8 @@ void Order() {
 
 }  // namespace
 
-// Words: 1 for A row by row (ZZ), 1 for B one column of N after the other, 1 for A that lies transposed in GM.
+// Words: 1 for A row by row (ZZ), 1 for B one column of N after the other, 1 for A that lies transposed in GM, 1 for
+// the first row of A alone.
 extern "C" __global__ __aicore__ void product(GM_ADDR a, GM_ADDR b, GM_ADDR c, GM_ADDR told) {
   if ASCEND_IS_AIV {
     return;
@@ -48,7 +49,7 @@ extern "C" __global__ __aicore__ void product(GM_ADDR a, GM_ADDR b, GM_ADDR c, G
   }
   Order<HardEvent::MTE1_M>();
   MmadParams shape;
-  shape.m = kM;
+  shape.m = words[3] != 0 ? 1 : kM;
   shape.n = kN;
   shape.k = kK;
   Mmad(co1, a2, b2, shape);

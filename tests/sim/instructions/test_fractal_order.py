@@ -13,6 +13,7 @@ import pytest
 from instructions.bench import KernelError, Runtime
 from instructions.test_cube_950 import SOC
 from instructions.test_mix import WORDS, mixed_library
+from instructions.test_mix_matmul import Array
 from instructions.test_mix_matmul_950 import WORDS as WORDS_950
 
 ONE_AND_TWO = 12  # AIC and AIVs of an AI core, in the key
@@ -44,8 +45,9 @@ def launch(runtime: Runtime, library: ctypes.CDLL, *words: int) -> None:
     random = np.random.default_rng(3)
     a = random.standard_normal((M, K)).astype(np.float16)
     b = random.standard_normal((K, N)).astype(np.float16)
-    given = np.ascontiguousarray(a.T) if words[2] else a
-    arrays = [given, b, np.zeros((M, N), np.float32), np.array(words, np.int32)]
+    given: Array = np.ascontiguousarray(a.T) if words[2] else a
+    told = np.array([*words, 0][:4], np.int32)
+    arrays: list[Array] = [given, b, np.zeros((M, N), np.float32), told]
     (got,) = runtime.launch(library["product"], arrays, outputs=[2], key=ONE_AND_TWO)
     np.testing.assert_allclose(got, a.astype(np.float64) @ b.astype(np.float64), atol=1e-4)
 
@@ -80,3 +82,11 @@ def test_b_in_the_other_order(runtime: Runtime, library: ctypes.CDLL, arch: str)
         KernelError, match=r"\[fractal-order\][\s\S]*4 x 3 fractals of B lie in L0B one column"
     ):
         launch(runtime, library, int(arch == "2201"), 1, 0)
+
+
+@pytest.mark.plants_faults
+def test_a_matrix_for_a_vector(runtime: Runtime, library: ctypes.CDLL, arch: str) -> None:
+    with pytest.raises(
+        KernelError, match=r"\[fractal-order\][\s\S]*m is 1, so Mmad takes A as a v"
+    ):
+        launch(runtime, library, int(arch == "2201"), 0, 0, 1)
