@@ -213,7 +213,7 @@ class Core {
   std::array<int32_t, 16> crossCore{};  // CrossCoreSetFlag minus CrossCoreWaitFlag, by flag
   // Sites of the last sets; behind those of modes 0 to 2 lie those of mode 4 with the first AIV and with the second one.
   std::array<uint32_t, 48> crossCoreSite{};
-  uint32_t syncAllSite = 0;  // of the last SyncAll by flags in a MIX kernel
+  uint32_t syncAllSite = 0;  // the call of the last SyncAll by flags in a MIX kernel
   AtomicState atomic;
   uint32_t atomicSite = 0;    // of the call that switched it on
   uint32_t maskModeSite = 0;  // of SetMaskCount

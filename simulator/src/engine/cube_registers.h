@@ -36,7 +36,7 @@ struct CubeRegisters {
   bool ndSet = false;
   CubeOperands<float> floats;
   CubeOperands<int32_t> integers;
-  FractalOrigins origins;  // of observed instructions
+  FractalOrigins origins;  // kept while instructions are observed
 };
 
 // One bit for each 512 bytes of L0C by which Mmad and Fixpipe wait for each other. A tile is what one Mmad with unitFlag 3 has flipped.

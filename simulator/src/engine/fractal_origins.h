@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the fractals of L0A and L0B come from: a matrix that DataCopy (ND to NZ) has put into L1, and the place in that matrix. Mmad cannot tell
+// The origins of the fractals in L0A and L0B: a matrix that DataCopy (ND to NZ) has put into L1, and the place in that matrix. Mmad cannot tell
 // by their numbers that fractals lie in the order of another architecture.
 #pragma once
 
