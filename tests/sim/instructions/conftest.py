@@ -4,12 +4,15 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from instructions.bench import Bench, Runtime, compile_kernel
+from instructions.mix_library import A2, A5
+from instructions.test_cube_950 import SOC
 
 _SOURCES = ("basics", "elementwise", "gather", "moves", "reduce")
 
@@ -37,3 +40,16 @@ def norms(toolkit: Path, runtime: Runtime, tmp_path_factory: pytest.TempPathFact
     """The kernels of high_norm.cpp."""
     path = compile_kernel(toolkit, tmp_path_factory.mktemp("norms"), "high_norm")
     return Bench(runtime, {"high_norm": ctypes.CDLL(str(path))})
+
+
+@pytest.fixture(scope="module", params=[A2, A5])
+def arch(request: pytest.FixtureRequest) -> str:
+    """The architecture that mixed_library compiles for."""
+    return str(request.param)
+
+
+@pytest.fixture
+def on_its_soc(arch: str, runtime: Runtime) -> Iterator[None]:
+    """A SoC of the architecture."""
+    with runtime.options(**({"soc": SOC} if arch == A5 else {})):
+        yield

@@ -94,13 +94,16 @@ extern "C" __global__ __aicore__ void told_by_aivs(GM_ADDR x, GM_ADDR y) {
     AddOne<HardEvent::MTE2_V>(x, y);
   }
 }
+#endif
 
-// The AIC has no MTE3: its call does nothing, and the AIVs wait for ever.
-extern "C" __global__ __aicore__ void told_by_no_pipe(GM_ADDR, GM_ADDR) {
+// An AIC of Ascend 950 has no MTE3: its call does nothing, and the AIVs wait for ever. One of Atlas A2 has.
+extern "C" __global__ __aicore__ void told_by_mte3(GM_ADDR x, GM_ADDR y) {
   if ASCEND_IS_AIC {
     CrossCoreSetFlag<2, PIPE_MTE3>(3);
   } else {
     CrossCoreWaitFlag(3);
+    if (GetBlockIdx() == 0) {
+      AddOne<HardEvent::MTE2_V>(x, y);
+    }
   }
 }
-#endif

@@ -4,40 +4,24 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from instructions.bench import KernelError, Runtime
-from instructions.test_cube_950 import SOC
-from instructions.test_mix import WORDS, mixed_library
+from instructions.mix_library import A2, A5, mixed_library
 from instructions.test_mix_matmul import Array
-from instructions.test_mix_matmul_950 import WORDS as WORDS_950
 
 ONE_AND_TWO = 12  # AIC and AIVs of an AI core, in the key
 M, N, K = 32, 48, 64
-
-
-@pytest.fixture(scope="module", params=["2201", "3510"])
-def arch(request: pytest.FixtureRequest) -> str:
-    """The architecture."""
-    return str(request.param)
+pytestmark = pytest.mark.usefixtures("on_its_soc")
 
 
 @pytest.fixture(scope="module")
 def library(arch: str, toolkit: Path, tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     """The kernel of fractal_order.cpp."""
-    words, dav = (WORDS_950, "C310") if arch == "3510" else (WORDS, "C220")
-    return mixed_library(toolkit, tmp_path_factory.mktemp("order"), "fractal_order", words, dav)
-
-
-@pytest.fixture(autouse=True)
-def on_its_soc(arch: str, runtime: Runtime) -> Iterator[None]:
-    """A SoC of that architecture."""
-    with runtime.options(**({"soc": SOC} if arch == "3510" else {})):
-        yield
+    return mixed_library(toolkit, tmp_path_factory.mktemp("order"), "fractal_order", arch)
 
 
 def launch(runtime: Runtime, library: ctypes.CDLL, *words: int) -> None:
@@ -58,7 +42,7 @@ def test_order_of_the_architecture(
     runtime: Runtime, library: ctypes.CDLL, arch: str, is_transposed: int, chaos: str
 ) -> None:
     with runtime.options(chaos=chaos):
-        launch(runtime, library, int(arch == "2201"), 0, is_transposed)
+        launch(runtime, library, int(arch == A2), 0, is_transposed)
 
 
 @pytest.mark.plants_faults
@@ -69,11 +53,11 @@ def test_a_in_the_other_order(
 ) -> None:
     text = (
         r"\[fractal-order\][\s\S]*2 x 4 fractals of A lie in L0A column by column \(NZ\)"
-        if arch == "2201"
+        if arch == A2
         else r"\[fractal-order\][\s\S]*2 x 4 fractals of A lie in L0A row by row \(ZZ\)"
     )
     with runtime.options(chaos=chaos), pytest.raises(KernelError, match=text):
-        launch(runtime, library, int(arch == "3510"), 0, is_transposed)
+        launch(runtime, library, int(arch == A5), 0, is_transposed)
 
 
 @pytest.mark.plants_faults
@@ -81,7 +65,7 @@ def test_b_in_the_other_order(runtime: Runtime, library: ctypes.CDLL, arch: str)
     with pytest.raises(
         KernelError, match=r"\[fractal-order\][\s\S]*4 x 3 fractals of B lie in L0B one column"
     ):
-        launch(runtime, library, int(arch == "2201"), 1, 0)
+        launch(runtime, library, int(arch == A2), 1, 0)
 
 
 @pytest.mark.plants_faults
@@ -89,4 +73,4 @@ def test_a_matrix_for_a_vector(runtime: Runtime, library: ctypes.CDLL, arch: str
     with pytest.raises(
         KernelError, match=r"\[fractal-order\][\s\S]*m is 1, so Mmad takes A as a v"
     ):
-        launch(runtime, library, int(arch == "2201"), 0, 0, 1)
+        launch(runtime, library, int(arch == A2), 0, 0, 1)

@@ -20,9 +20,8 @@ import pytest
 
 from instructions import cube_model as model
 from instructions.bench import KernelError, Runtime
+from instructions.mix_library import A5, mixed_library
 from instructions.test_cube_950 import SOC
-from instructions.test_mix import mixed_library
-from instructions.test_mix_matmul_950 import WORDS
 
 ONE, TWO = 11, 12
 CHAOS = ["0", "1", "2", "3", "9", "17"]
@@ -37,7 +36,7 @@ Array = npt.NDArray[Any]
 @pytest.fixture(scope="module")
 def library(toolkit: Path, tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     """The kernels of links.cpp."""
-    return mixed_library(toolkit, tmp_path_factory.mktemp("links"), "links", WORDS, "C310")
+    return mixed_library(toolkit, tmp_path_factory.mktemp("links"), "links", A5)
 
 
 @pytest.fixture(autouse=True)

@@ -17,8 +17,8 @@ import pytest
 
 from instructions import cube_model as model
 from instructions.bench import KernelError, Runtime, compile_kernel
+from instructions.mix_library import mixed_library
 from instructions.test_matmul import CUBE, field_names
-from instructions.test_mix import mixed_library
 
 KEY = 12  # one AIC with two AIVs
 (

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ctypes
 import re
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,33 +14,13 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from compile_once import compile_once
-from instructions.bench import HERE, KernelError, Runtime
+from instructions.bench import KernelError, Runtime
+from instructions.mix_library import mixed_library
 
-WORDS = ("-D__NPU_ARCH__=2201", "-D__CCE_AICORE__=220", "-D__DAV_C220__", "-DACLSIM_HALVES")
 ONE, TWO, CUBES, VECTORS = 11, 12, 10, 1  # tiling keys of mix.cpp
 CHAOS = ["0", "1", "2", "3", "9", "17"]
 ELEMENTS = 256
 Array = npt.NDArray[Any]
-
-
-def mixed_library(
-    toolkit: Path, folder: Path, name: str, words: Sequence[str] = WORDS, dav: str = "C220"
-) -> ctypes.CDLL:
-    """Both halves of a source in one library."""
-    compiler = ["g++", "-std=c++17", "-fPIC", "-Wall", "-Wextra", "-Werror", "-O1", "-g"]
-    compiler += ["-fno-omit-frame-pointer", *words, f"-I{toolkit}/include"]
-    halves = []
-    for half in ("VEC", "CUBE"):
-        command = [*compiler, f"-D__DAV_{dav}_{half}__", "-c", str(HERE / f"{name}.cpp")]
-        halves.append(compile_once(folder, f"{name}_{half}.o", command))
-    vectors, cubes = halves
-    joined = compile_once(
-        folder, f"{name}_half.o", [str(toolkit / "bin" / "ascc"), "--cube-half", str(cubes)]
-    )
-    linked = ["g++", "-shared", str(vectors), str(joined), f"-L{toolkit}/lib64", "-lascendcl"]
-    linked += ["-lc", f"-Wl,-rpath,{toolkit}/lib64", "-Wl,-z,defs"]
-    return ctypes.CDLL(str(compile_once(folder, f"{name}.so", linked)))
 
 
 @pytest.fixture(scope="module")

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from instructions.bench import Runtime
+from instructions.mix_library import A5, mixed_library
 from instructions.test_cube_950 import SOC
 from instructions.test_mix import (  # noqa: F401 - tests of this file too
-    mixed_library,
     test_a_key_may_have_one_kind_of_core,
     test_answers_keep_a_counter_low,
     test_counter_overflows,
@@ -20,13 +20,12 @@ from instructions.test_mix import (  # noqa: F401 - tests of this file too
     test_flags_among_one_kind,
     test_sync_all,
 )
-from instructions.test_mix_matmul_950 import WORDS
 
 
 @pytest.fixture(scope="module")
 def library(toolkit: Path, tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     """The kernels of mix.cpp, for the other SoC."""
-    return mixed_library(toolkit, tmp_path_factory.mktemp("mix_950"), "mix", WORDS, "C310")
+    return mixed_library(toolkit, tmp_path_factory.mktemp("mix_950"), "mix", A5)
 
 
 @pytest.fixture(autouse=True)

@@ -16,8 +16,8 @@ import pytest
 
 from instructions import cube_model as model
 from instructions.bench import KernelError, Runtime
+from instructions.mix_library import mixed_library
 from instructions.test_matmul import Product, compiler_says, field_names
-from instructions.test_mix import mixed_library
 
 ONE, TWO, VECTORS = 11, 12, 1  # tiling keys of mix_matmul.cpp
 (

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from instructions.bench import KernelError, Runtime
+from instructions.mix_library import A5, mixed_library
 from instructions.test_cube_950 import SOC
 from instructions.test_matmul import Product
-from instructions.test_mix import mixed_library
 from instructions.test_mix_matmul import (
     ALL,
     ASYNC,
@@ -30,14 +30,12 @@ from instructions.test_mix_matmul import (
     run,
 )  # fmt: skip
 
-WORDS = ("-D__NPU_ARCH__=3510", "-D__CCE_AICORE__=310", "-D__DAV_C310__", "-DACLSIM_HALVES")
-
 
 @pytest.fixture(scope="module")
 def library(toolkit: Path, tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     """The kernels of mix_matmul.cpp, for the other SoC."""
     folder = tmp_path_factory.mktemp("mix_matmul_950")
-    return mixed_library(toolkit, folder, "mix_matmul", WORDS, "C310")
+    return mixed_library(toolkit, folder, "mix_matmul", A5)
 
 
 @pytest.fixture(autouse=True)

@@ -14,11 +14,10 @@ import numpy as np
 import pytest
 
 from instructions.bench import KernelError, Runtime
+from instructions.mix_library import A5, mixed_library
 from instructions.test_cube_950 import SOC
 from instructions.test_matmul_mx import KERNELS, TILES, TRANSPOSES, Array, Mx
-from instructions.test_mix import mixed_library
 from instructions.test_mix_matmul import ONE, TWO
-from instructions.test_mix_matmul_950 import WORDS
 
 ROOM = 16 * 1024 * 1024  # of the workspace
 KERNELS |= {
@@ -35,7 +34,7 @@ KERNELS |= {
 def library(toolkit: Path, tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     """The kernels of mix_matmul_mx.cpp."""
     folder = tmp_path_factory.mktemp("mix_matmul_mx")
-    return mixed_library(toolkit, folder, "mix_matmul_mx", WORDS, "C310")
+    return mixed_library(toolkit, folder, "mix_matmul_mx", A5)
 
 
 @pytest.fixture(autouse=True)

@@ -6,7 +6,6 @@ float64, in any order of the cores, and each mistake as what it is.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,38 +13,23 @@ import pytest
 
 from instructions import cube_model as model
 from instructions.bench import KernelError, Runtime
-from instructions.test_cube_950 import SOC
+from instructions.mix_library import mixed_library
 from instructions.test_matmul import Product
-from instructions.test_mix import WORDS, mixed_library
 from instructions.test_mix_matmul import ONE, TWO, near, run
-from instructions.test_mix_matmul_950 import WORDS as WORDS_950
 
 (
     FROM_GM, FROM_UB, PADDED, BLOCKS, IN_TURNS, NOT_COPIED, PAST_THE_END, FREED, BY_VECTOR,
     TOO_EARLY, NO_ROOM, OVERLAP, WILD_SOURCE, NO_TSCM,
 ) = range(14)  # fmt: skip
 SHAPES = [(1, 3, 2), (33, 70, 65), (96, 64, 80)]
-
-
-@pytest.fixture(scope="module", params=["2201", "3510"])
-def arch(request: pytest.FixtureRequest) -> str:
-    """The architecture that the kernels are compiled for."""
-    return str(request.param)
+pytestmark = pytest.mark.usefixtures("on_its_soc")
 
 
 @pytest.fixture(scope="module")
 def library(toolkit: Path, tmp_path_factory: pytest.TempPathFactory, arch: str) -> ctypes.CDLL:
     """The kernels of mix_tscm.cpp."""
     folder = tmp_path_factory.mktemp(f"mix_tscm_{arch}")
-    words, dav = (WORDS_950, "C310") if arch == "3510" else (WORDS, "C220")
-    return mixed_library(toolkit, folder, "mix_tscm", words, dav)
-
-
-@pytest.fixture(autouse=True)
-def on_soc(runtime: Runtime, arch: str) -> Iterator[None]:
-    """A SoC of the architecture."""
-    with runtime.options(**({"soc": SOC} if arch == "3510" else {})):
-        yield
+    return mixed_library(toolkit, folder, "mix_tscm", arch)
 
 
 @pytest.mark.parametrize("key", [ONE, TWO])

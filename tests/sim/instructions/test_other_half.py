@@ -4,38 +4,22 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from instructions.bench import KernelError, Runtime
-from instructions.test_cube_950 import SOC
-from instructions.test_mix import WORDS, mixed_library
-from instructions.test_mix_matmul_950 import WORDS as WORDS_950
+from instructions.mix_library import A2, A5, mixed_library
 
 ONE_AND_TWO = 12  # AIC and AIVs of an AI core, in the key
-
-
-@pytest.fixture(scope="module", params=["2201", "3510"])
-def arch(request: pytest.FixtureRequest) -> str:
-    """The architecture."""
-    return str(request.param)
+pytestmark = pytest.mark.usefixtures("on_its_soc")
 
 
 @pytest.fixture(scope="module")
 def library(arch: str, toolkit: Path, tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     """The kernels of other_half.cpp."""
-    words, dav = (WORDS_950, "C310") if arch == "3510" else (WORDS, "C220")
-    return mixed_library(toolkit, tmp_path_factory.mktemp("half"), "other_half", words, dav)
-
-
-@pytest.fixture(autouse=True)
-def on_its_soc(arch: str, runtime: Runtime) -> Iterator[None]:
-    """A SoC of that architecture."""
-    with runtime.options(**({"soc": SOC} if arch == "3510" else {})):
-        yield
+    return mixed_library(toolkit, tmp_path_factory.mktemp("half"), "other_half", arch)
 
 
 def launch(runtime: Runtime, library: ctypes.CDLL, name: str) -> None:
@@ -54,11 +38,11 @@ def test_waits_for_flags_of_the_other_half_pass(
         launch(runtime, library, "no_waits")
 
 
+@pytest.mark.parametrize("arch", [A5], indirect=True)  # mode 4 is there alone
 def test_flags_between_cores_of_a_pipe_that_is_not_there(
-    runtime: Runtime, library: ctypes.CDLL, arch: str
+    runtime: Runtime, library: ctypes.CDLL
 ) -> None:
-    if arch == "3510":
-        launch(runtime, library, "told_by_aivs")
+    launch(runtime, library, "told_by_aivs")
 
 
 @pytest.mark.plants_faults
@@ -76,10 +60,13 @@ def test_mistake(runtime: Runtime, library: ctypes.CDLL, name: str, kind: str, t
 
 
 @pytest.mark.plants_faults
-def test_set_without_effect_is_told_of(runtime: Runtime, library: ctypes.CDLL, arch: str) -> None:
-    if arch == "3510":
-        text = (
-            r"(?s)\[deadlock\].*On an AIC of Ascend 950 a set by PIPE_V or PIPE_MTE3 does nothing"
-        )
-        with pytest.raises(KernelError, match=text):
-            launch(runtime, library, "told_by_no_pipe")
+@pytest.mark.parametrize("arch", [A5], indirect=True)
+def test_set_without_effect_is_told_of(runtime: Runtime, library: ctypes.CDLL) -> None:
+    text = r"(?s)\[deadlock\].*On an AIC of Ascend 950 a set by PIPE_V or PIPE_MTE3 does nothing"
+    with pytest.raises(KernelError, match=text):
+        launch(runtime, library, "told_by_mte3")
+
+
+@pytest.mark.parametrize("arch", [A2], indirect=True)
+def test_set_by_mte3_of_an_aic(runtime: Runtime, library: ctypes.CDLL) -> None:
+    launch(runtime, library, "told_by_mte3")
