@@ -7,12 +7,12 @@
 #include "ascendc/cube_abi.h"
 #include "engine/core.h"
 #include "engine/dtypes.h"
+#include "engine/fractal_origins.h"
 #include "engine/gm_shadow.h"
 
 namespace aclsim {
 
-// A fractal of L0A, L0B and L1 has 16 rows of 32 bytes, one of L0C 16 rows of 16 elements.
-constexpr uint64_t kFractal = 512;
+// A fractal (kFractal bytes) of L0A, L0B and L1 has 16 rows of 32 bytes, one of L0C 16 rows of 16 elements.
 constexpr uint64_t kFractalRows = 16;
 constexpr uint64_t kCubeBlock = 32;
 constexpr uint64_t kFractalIndex = 128;  // bytes of a fractal's index: two bits for each element

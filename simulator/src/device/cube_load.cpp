@@ -230,7 +230,8 @@ void CubeLoad2d(const Ub& dst, const Ub& src, const Load2dCtl& ctl) try {
         record.Add(PartOf(core, src, Use::kRead, first, kFractal, ctl.repeatTimes, srcStep));
       },
       [=](uint8_t* image) { MoveFractals(image + to, image + from, ctl, PlainLoad); });
-  for (uint64_t i = 0; core.Observed() && i < ctl.repeatTimes; ++i) {
+  const uint64_t observed = core.Observed() ? ctl.repeatTimes : 0;
+  for (uint64_t i = 0; i < observed; ++i) {
     core.cube.origins.AddFractal(to + i * dstStep, from + first + i * srcStep, ctl.transpose);
   }
 }
@@ -578,7 +579,8 @@ void CubeLoad2dWindow(const Ub& dst, const Ub& src, const Load2dWindowCtl& ctl) 
                           static_cast<uint64_t>(std::abs(stride))));
       },
       move);
-  for (uint64_t i = 0; core.Observed() && !ctl.transpose && i < ctl.kStep * ctl.mStep; ++i) {
+  const uint64_t observed = core.Observed() && !ctl.transpose ? ctl.kStep * ctl.mStep : 0;
+  for (uint64_t i = 0; i < observed; ++i) {
     const uint64_t column = i / ctl.mStep, row = i % ctl.mStep;
     core.cube.origins.AddFractal(
         move.to + (column * ctl.dstStride + row) * kFractal,

@@ -5,12 +5,6 @@
 
 namespace aclsim {
 
-namespace {
-
-constexpr uint64_t kFractal = 512;
-
-}  // namespace
-
 void FractalOrigins::Forget(const Record& record) {
   for (int each = 0; each < record.accessCount; ++each) {
     const Access& access = record.access[static_cast<size_t>(each)];

@@ -11,6 +11,8 @@
 
 namespace aclsim {
 
+constexpr uint64_t kFractal = 512;  // bytes
+
 // All addresses are offsets in the image of the core's memories, in the order of the program.
 class FractalOrigins {
  public:
