@@ -114,7 +114,7 @@ def test_edits_of_the_matrix_unit() -> None:
     source = (ROOT / "examples/asc_kernel/matmul.asc").read_text("utf-8")
     planted = {
         "sum-unstarted": "mmad.cmatrixInitVal = false;",
-        "load-short": "LoadData2DParams(i, (k1) - 1, m1",
+        "load-short": "LoadData2DParams(i, (across) - 1, down",
         "extent-long": "mmad.m = (m == 1 ? 2 : m) + 16;",
         "result-short": "out.nSize = (n) / 2;",
         "unit-flag-one-side": "mmad.unitFlag = 3; mmad.cmatrixInitVal",

@@ -351,22 +351,24 @@ def test_program_with_a_fault(program: Path) -> None:
     assert document["status"] == 9 and "gm-out-of-bounds" in document["findings"][0]
 
 
-def test_products_on_cube_cores() -> None:
+@pytest.mark.parametrize("soc", [SOC, "Ascend950PR_9599"])
+def test_products_on_cube_cores(soc: str) -> None:
     """Ragged M, N and K on five cores, against products that the program sums in double."""
-    ran = tool("run", MATMUL)
+    ran = tool("run", MATMUL, "--soc", soc)
     assert (ran.returncode, ran.stdout) == (0, "5 products are right\n"), ran.stderr
     # Flags that order nothing in the first launch do so in later ones.
     assert "hint" not in ran.stderr
-    assert json.loads(tool("run", MATMUL, "--json").stdout)["hints"]
+    assert json.loads(tool("run", MATMUL, "--json", "--soc", soc).stdout)["hints"]
 
 
 GELU = MATMUL.with_name("matmul_gelu.asc")
 
 
+@pytest.mark.parametrize("soc", [SOC, "Ascend950PR_9599"])
 @pytest.mark.parametrize("threads", ["1", "5"])
-def test_mix_example(threads: str) -> None:
+def test_mix_example(threads: str, soc: str) -> None:
     """AICs multiply, AIVs go on with that, at ragged M, N and K."""
-    ran = tool("run", GELU, ACLGRAD_SIM_THREADS=threads)
+    ran = tool("run", GELU, "--soc", soc, ACLGRAD_SIM_THREADS=threads)
     assert (ran.returncode, ran.stdout) == (0, "5 layers are right\n"), ran.stderr
 
 
