@@ -232,7 +232,8 @@ void CubeLoad2d(const Ub& dst, const Ub& src, const Load2dCtl& ctl) try {
       [=](uint8_t* image) { MoveFractals(image + to, image + from, ctl, PlainLoad); });
   const uint64_t observed = core.Observed() ? ctl.repeatTimes : 0;
   for (uint64_t i = 0; i < observed; ++i) {
-    core.cube.origins.AddFractal(to + i * dstStep, from + first + i * srcStep, ctl.transpose);
+    core.cube.origins.AddFractal(to + i * dstStep, from + first + i * srcStep, ctl.transpose,
+                                 core.lastSite);
   }
 }
 ACLSIM_SKIPS_FAULTS()
@@ -584,7 +585,8 @@ void CubeLoad2dWindow(const Ub& dst, const Ub& src, const Load2dWindowCtl& ctl) 
     const uint64_t column = i / ctl.mStep, row = i % ctl.mStep;
     core.cube.origins.AddFractal(
         move.to + (column * ctl.dstStride + row) * kFractal,
-        static_cast<uint64_t>(Signed(move.from) + Signed(column) * stride) + row * kFractal, false);
+        static_cast<uint64_t>(Signed(move.from) + Signed(column) * stride) + row * kFractal, false,
+        core.lastSite);
   }
 }
 ACLSIM_SKIPS_FAULTS()

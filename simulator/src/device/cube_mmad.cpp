@@ -417,7 +417,7 @@ bool LieAt(const FractalOrigins& origins, uint64_t begin, uint64_t lines, uint64
 }
 
 // Other numbers are multiplied where the fractals of a matrix lie in the order of another architecture, and nothing else shows it.
-void CheckOrder(const Core& core, const MmadShape& shape, const MmadPlaces& at) {
+void CheckOrder(Core& core, const MmadShape& shape, const MmadPlaces& at) {
   const uint64_t steps = shape.Steps();
   if (!core.Observed() || steps < 2 || shape.sparse) {
     return;
@@ -429,44 +429,45 @@ void CheckOrder(const Core& core, const MmadShape& shape, const MmadPlaces& at) 
     return [of](uint64_t line, uint64_t step) { return step * of + line; };
   };
   const FractalOrigins& origins = core.cube.origins;
+  const auto find = [&](uint64_t operand, std::string detail, std::string advice) {
+    KernelFault fault{"fractal-order", std::move(detail), std::move(advice), CaptureStack(), {}};
+    fault.related.push_back(
+        {core.sites.Stack(origins.Of(operand)->site), "LoadData", "put them there"});
+    core.GoOn(std::move(fault), "done with the fractals as they lie");
+  };
   if (shape.vector && origins.Of(at.a) != nullptr) {
-    PassFault(
-        "fractal-order",
-        Format("m is 1, so Mmad takes A as a vector, and A lies in L0A as a matrix: a step of K "
-               "is the next row of its first fractal, not the next %llu columns",
-               static_cast<unsigned long long>(shape.k0)),
-        "Hardware multiplies other numbers: wrong results. Load A as blocks of 32 bytes one "
-        "behind the other, or pass m = 2 and store one row.",
-        "done with the blocks as they lie");
+    find(at.a,
+         Format("m is 1, so Mmad takes A as a vector, and A lies in L0A as a matrix: a step of K "
+                "is the next row of its first fractal, not the next %llu columns",
+                static_cast<unsigned long long>(shape.k0)),
+         "Hardware multiplies other numbers: wrong results. Load A as blocks of 32 bytes one "
+         "behind the other, or pass m = 2 and store one row.");
   }
   if (shape.m1 > 1 && (shape.nz ? LieAt(origins, at.a, shape.m1, steps, byLines(shape.stepsA))
                                 : LieAt(origins, at.a, shape.m1, steps, bySteps(shape.m1)))) {
     const char* const column = "column by column (NZ)";
     const char* const row = "row by row (ZZ)";
-    PassFault(
-        "fractal-order",
-        Format("the %llu x %llu fractals of A lie in L0A %s; %s takes them %s",
-               static_cast<unsigned long long>(shape.m1),
-               static_cast<unsigned long long>(shape.stepsA), shape.nz ? row : column,
-               core.soc.name.c_str(), shape.nz ? column : row),
-        Format("Hardware multiplies other rows of A: wrong numbers. Load the fractal of row i "
-               "and column j to number %s of L0A. Ascend 950 has one order, Atlas A2 and A3 "
-               "the other.",
-               shape.nz
-                   ? Format("j * %llu + i", static_cast<unsigned long long>(shape.m1)).c_str()
-                   : Format("i * %llu + j", static_cast<unsigned long long>(shape.stepsA)).c_str()),
-        "done with the fractals as they lie");
+    find(at.a,
+         Format("the %llu x %llu fractals of A lie in L0A %s; %s takes them %s",
+                static_cast<unsigned long long>(shape.m1),
+                static_cast<unsigned long long>(shape.stepsA), shape.nz ? row : column,
+                core.soc.name.c_str(), shape.nz ? column : row),
+         Format(
+             "Hardware multiplies other rows of A: wrong numbers. Load the fractal of row i "
+             "and column j to number %s of L0A. Ascend 950 has one order, Atlas A2 and A3 "
+             "the other.",
+             shape.nz
+                 ? Format("j * %llu + i", static_cast<unsigned long long>(shape.m1)).c_str()
+                 : Format("i * %llu + j", static_cast<unsigned long long>(shape.stepsA)).c_str()));
   }
   if (shape.n1 > 1 && LieAt(origins, at.b, shape.n1, steps, byLines(steps))) {
-    PassFault(
-        "fractal-order",
-        Format("the %llu x %llu fractals of B lie in L0B one column of N after the other; Mmad "
-               "takes one step of K after the other (ZN)",
-               static_cast<unsigned long long>(steps), static_cast<unsigned long long>(shape.n1)),
-        Format("Hardware multiplies other columns of B: wrong numbers. Load the fractal of step "
-               "i of K and columns j of N to number i * %llu + j of L0B.",
-               static_cast<unsigned long long>(shape.n1)),
-        "done with the fractals as they lie");
+    find(at.b,
+         Format("the %llu x %llu fractals of B lie in L0B one column of N after the other; Mmad "
+                "takes one step of K after the other (ZN)",
+                static_cast<unsigned long long>(steps), static_cast<unsigned long long>(shape.n1)),
+         Format("Hardware multiplies other columns of B: wrong numbers. Load the fractal of step "
+                "i of K and columns j of N to number i * %llu + j of L0B.",
+                static_cast<unsigned long long>(shape.n1)));
   }
 }
 

@@ -37,7 +37,7 @@ void FractalOrigins::AddMatrix(uint64_t begin, uint64_t columnStep, uint64_t row
   matrices_.push_back({++last_, begin, columnStep, rows, columns});
 }
 
-void FractalOrigins::AddFractal(uint64_t to, uint64_t from, bool transposed) {
+void FractalOrigins::AddFractal(uint64_t to, uint64_t from, bool transposed, uint32_t site) {
   const auto matrix = std::ranges::find_if(matrices_, [=](const Matrix& each) {
     return from >= each.begin && from < each.begin + each.columns * each.columnStep;
   });
@@ -46,7 +46,8 @@ void FractalOrigins::AddFractal(uint64_t to, uint64_t from, bool transposed) {
   }
   const uint64_t offset = from - matrix->begin, inColumn = offset % matrix->columnStep;
   if (inColumn % kFractal == 0 && inColumn / kFractal < matrix->rows) {
-    fractals_[to] = {matrix->number, inColumn / kFractal, offset / matrix->columnStep, transposed};
+    fractals_[to] = {matrix->number, inColumn / kFractal, offset / matrix->columnStep, transposed,
+                     site};
   }
 }
 

@@ -20,6 +20,7 @@ class FractalOrigins {
     uint32_t matrix = 0;
     uint64_t row = 0, column = 0;  // in fractals
     bool transposed = false;
+    uint32_t site = 0;  // of the load in the kernel
   };
 
   // Bytes of L1, L0A and L0B that the instruction writes have no origin until one is added.
@@ -27,7 +28,7 @@ class FractalOrigins {
   // A matrix in L1, of so many rows and columns of fractals; a column begins columnStep bytes behind the one before.
   void AddMatrix(uint64_t begin, uint64_t columnStep, uint64_t rows, uint64_t columns);
   // A fractal of L0A or L0B, from one of L1.
-  void AddFractal(uint64_t to, uint64_t from, bool transposed);
+  void AddFractal(uint64_t to, uint64_t from, bool transposed, uint32_t site);
   // Null: not known.
   const Origin* Of(uint64_t at) const;
 

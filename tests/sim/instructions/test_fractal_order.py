@@ -51,10 +51,10 @@ def test_order_of_the_architecture(
 def test_a_in_the_other_order(
     runtime: Runtime, library: ctypes.CDLL, arch: str, is_transposed: int, chaos: str
 ) -> None:
+    order = r"column by column \(NZ\)" if arch == A2 else r"row by row \(ZZ\)"
     text = (
-        r"\[fractal-order\][\s\S]*2 x 4 fractals of A lie in L0A column by column \(NZ\)"
-        if arch == A2
-        else r"\[fractal-order\][\s\S]*2 x 4 fractals of A lie in L0A row by row \(ZZ\)"
+        r"\[fractal-order\][\s\S]*LoadData, which put them there\n  at [^\n]*fractal_order.cpp:\d+"
+        rf"[\s\S]*2 x 4 fractals of A lie in L0A {order}"
     )
     with runtime.options(chaos=chaos), pytest.raises(KernelError, match=text):
         launch(runtime, library, int(arch == A5), 0, is_transposed)
