@@ -437,6 +437,12 @@ def _(code: str) -> Iterator[Edit]:
         yield found.start(), found.end(), "KERNEL_TYPE_AIV_ONLY"
 
 
+@_kind("architecture-other", "kernel", "the code of other architectures is compiled")
+def _(code: str) -> Iterator[Edit]:
+    for found in re.finditer(r"^#if __NPU_ARCH__ ([!=]=) ", code, re.MULTILINE):
+        yield found.start(1), found.end(1), "==" if found[1] == "!=" else "!="
+
+
 @_kind("load-short", "kernel", "a load into L0 takes a fractal less")
 def _(code: str) -> Iterator[Edit]:
     yield from _argument(

@@ -10,13 +10,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 _HIDDEN = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'', re.S)
-_DIRECTIVE = re.compile(r"(?m)^[ \t]*#(?:[^\n]*\\\n)*[^\n]*")
+_DIRECTIVE = re.compile(r"(?m)^[ \t]*#(?!if __NPU_ARCH__)(?:[^\n]*\\\n)*[^\n]*")
 _RECEIVER = re.compile(r"(?:(?:[\w:]+(?:<[^<>;]*>)?::)|(?:[\w.\[\]]+(?:\.|->)(?:template )?))*$")
 _TEMPLATE = re.compile(r"\s*<[^;{}()]*(?:\([^;{}()]*\)[^;{}()]*)*>\s*")
 
 
 def code_only(text: str) -> str:
-    """The text with comments, strings and directives blanked; offsets and lines stay."""
+    """The text with comments, strings and directives blanked; offsets and lines stay, and so do
+    conditions on the architecture.
+    """
 
     def blank(found: re.Match[str]) -> str:
         return re.sub(r"[^\n]", " ", found[0])

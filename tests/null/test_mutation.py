@@ -119,6 +119,7 @@ def test_edits_of_the_matrix_unit() -> None:
         "result-short": "out.nSize = (n) / 2;",
         "unit-flag-one-side": "mmad.unitFlag = 3; mmad.cmatrixInitVal",
         "event-turned": "HardEvent::MTE2_MTE1",
+        "architecture-other": "#if __NPU_ARCH__ == 3510",
     }
     for kind, text in planted.items():
         assert text in found(kind, source)[0].plant(source), kind
