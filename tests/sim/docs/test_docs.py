@@ -100,7 +100,9 @@ def walk(page: Path, place: Path, python: Path) -> None:
         if title:
             (folder / title).write_text(body)
         elif kind == "diff":
-            subprocess.run(["git", "apply"], input=body, text=True, cwd=folder, check=True)
+            words = ["git", "apply", "--verbose"]
+            done = subprocess.run(words, input=body, capture_output=True, text=True, cwd=folder)
+            assert done.returncode == 0 and "offset" not in done.stderr, f"{body}{done.stderr}"
         elif kind == "python":
             subprocess.run([python, "-c", body], cwd=folder, env=env, check=True)
         elif kind == "console":
