@@ -344,7 +344,8 @@ def attempt(
             run_unit_tests(kernel, result)
     except SourcesError as error:
         message = error.missing.message if error.missing else str(error).splitlines()[0]
-        result["why"] = message
+        refused = re.search(r"matrix units: \S+ is not simulated yet", str(error))
+        result["why"] = refused[0] if refused else message
         if error.missing is not None:
             result["missing"] = names_missing(builder.folder / "error.log") if builder else []
             result["missing"] = result["missing"] or [error.missing.name or error.missing.message]

@@ -72,6 +72,15 @@ def _is_own_mistake(missing: Missing) -> bool:
     return "did you mean" in missing.message or not re.match(r"[A-Z]|_*[a-z]+_[a-z]", name)
 
 
+def _first_instruction(output: str) -> Missing | None:
+    """The first instruction of matrix units, by its name in the device compiler, that a compiler
+    does not know. Words of its arguments (``inc``), which the compiler names before it, say less.
+    """
+    errors = (diagnose(line) for line in output.splitlines() if "error: " in line)
+    unknown = (each for each in errors if each.kind == "api" and each.name.islower())
+    return next((each for each in unknown if _CUBE.match(each.name)), None)
+
+
 class Told(NamedTuple):
     """What the op compiler reads in the source of a kernel."""
 
@@ -213,7 +222,7 @@ class Compiler:
 
     def failure(self, what: str, output: str, step: Step | None = None) -> SourcesError:
         """What a compile lacked, where, and what to do."""
-        missing = diagnose(output)
+        missing = _first_instruction(output) or diagnose(output)
         log = self.folder / "error.log"
         self.folder.mkdir(parents=True, exist_ok=True)
         command = shlex.join(step.command) + "\n" if step else ""

@@ -415,7 +415,7 @@ def broken(library: Path, path: str, old: str, new: str) -> Path:
          "LoadDataUnzip(result, add)",
          "matrix units: LoadDataUnzip is not simulated yet"),
         ("op_kernel/scale_add.cpp", "Add(result, result, add, count)",
-         "load_cbuf_to_ca(result, add)",
+         "load_cbuf_to_ca(result, add, inc)",
          "matrix units: load_cbuf_to_ca is not simulated yet; docs/simulator.md"),
         ("op_kernel/scale_add.cpp", '#include "kernel_operator.h"', '#include "no_such.h"',
          r"no header no_such.h in the simulator or around the operator\n.*scale_add.cpp:\d+:"),
