@@ -51,6 +51,7 @@ _parsing = threading.Lock()
 
 _CUBE = re.compile(
     r"KERNEL_TYPE_(MIX_)?AIC|TCubeTiling|Matmul|REGIST_MATMUL|Mmad|Fixpipe|LoadData|Nd2Nz|LoadImageTo"
+    r"|LoadUnzip|SetFixPipe|Gemm$|Conv[23][dD]|Get(Gemm|Conv2d)Tiling"
     r"|mad(_|$)|load_(gm|cbuf)_to_|img2col|copy_(gm|ubuf)_to_cbuf|copy_cbuf_to_|copy_matrix_cc_to_"
     r"|create_c(a|b|buf)_matrix|set_(fmatrix|fpc|nd_para|quant_pre|l1_3d_size|l3d_rpt)"
 )

@@ -415,6 +415,9 @@ def broken(library: Path, path: str, old: str, new: str) -> Path:
          "LoadDataUnzip(result, add)",
          "matrix units: LoadDataUnzip is not simulated yet"),
         ("op_kernel/scale_add.cpp", "Add(result, result, add, count)",
+         "Conv2D(result, add)",
+         "matrix units: Conv2D is not simulated yet; docs/simulator.md says what is"),
+        ("op_kernel/scale_add.cpp", "Add(result, result, add, count)",
          "load_cbuf_to_ca(result, add, inc)",
          "matrix units: load_cbuf_to_ca is not simulated yet; docs/simulator.md"),
         ("op_kernel/scale_add.cpp", '#include "kernel_operator.h"', '#include "no_such.h"',
@@ -426,7 +429,7 @@ def broken(library: Path, path: str, old: str, new: str) -> Path:
         ("op_kernel/scale_add_tiling_key.h", "ASCENDC_TPL_SEL(",
          "#define NO_SELECTION(...)\nNO_SELECTION(", r"template without ASCENDC_TPL_SEL"),
     ],
-    ids=["api", "cube", "cube instruction", "header", "member", "soc", "selection"],
+    ids=["api", "cube", "convolution", "cube instruction", "header", "member", "soc", "selection"],
 )  # fmt: skip
 def test_what_is_missing_is_named(
     library: Path, path: str, old: str, new: str, message: str
